@@ -185,8 +185,8 @@ static int64_t interpolate_bound(int64_t a, int64_t b, double part, double more)
 	return (double)a + v < 0x1p62 ? a + (int64_t)ceil(v) : NETSYNC_UNKNOWN;
 }
 
-static struct sides find_bound_sides(const struct netsync_clock *c, int64_t t,
-				     struct clock_place *near)
+static struct sides find_bounds_at(const struct netsync_clock *c, int64_t t,
+				   struct clock_place *near)
 {
 	struct sides s = { NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
 	const struct netsync_knot *k, *next;
@@ -232,7 +232,7 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref
 	int ret = convert_time(clock, t, t_ref, NULL);
 
 	if (!ret && bound) {
-		struct sides w = find_bound_sides(clock, t, NULL);
+		struct sides w = find_bounds_at(clock, t, NULL);
 
 		*bound = max64(w.below, w.above);
 	}
@@ -254,7 +254,7 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
 static int compute_time_interval(const struct netsync_clock *clock, int64_t t, int64_t *lo,
 				 int64_t *hi, struct clock_place *near)
 {
-	struct sides w = find_bound_sides(clock, t, near);
+	struct sides w = find_bounds_at(clock, t, near);
 	int64_t at;
 	int ret = convert_time(clock, t, &at, near);
 
@@ -284,7 +284,8 @@ static void extend_range_by_interval(const struct netsync_clock *c, int64_t t, s
 	r->hi = max64(r->hi, hi);
 }
 
-struct range clock_range(const struct netsync_clock *c, struct range t, struct clock_place *near)
+struct range clock_convert_range(const struct netsync_clock *c, struct range t,
+				 struct clock_place *near)
 {
 	struct range r = { INT64_MAX, INT64_MIN };
 	struct clock_place from;
@@ -295,9 +296,9 @@ struct range clock_range(const struct netsync_clock *c, struct range t, struct c
 		/* A clock runs forward: a finite end of t bounds that end of r. */
 		r = (struct range){ INT64_MIN, INT64_MAX };
 		if (t.lo > INT64_MIN)
-			r.lo = clock_range(c, lo, near).lo;
+			r.lo = clock_convert_range(c, lo, near).lo;
 		if (t.hi < INT64_MAX)
-			r.hi = clock_range(c, hi, near).hi;
+			r.hi = clock_convert_range(c, hi, near).hi;
 		return r;
 	}
 	/*
@@ -324,8 +325,8 @@ void clock_set_bounds(struct netsync_clock *c)
 
 	for (uint32_t i = 0; i < c->num_segments; i++) {
 		struct netsync_segment *s = &c->segments[i];
-		struct sides from = find_bound_sides(c, s->from_ns, NULL);
-		struct sides to = find_bound_sides(c, s->to_ns, NULL);
+		struct sides from = find_bounds_at(c, s->from_ns, NULL);
+		struct sides to = find_bounds_at(c, s->to_ns, NULL);
 
 		s->bound_ns = max64(max64(from.below, from.above), max64(to.below, to.above));
 		while (k < c->num_knots && c->knots[k].time_ns < s->to_ns) {

@@ -25,7 +25,8 @@ struct clock_place {
  * The range of possible times on the reference clock, by the error bounds, for a range of
  * times on the host's clock; ns of either clock.
  */
-struct range clock_range(const struct netsync_clock *c, struct range t, struct clock_place *near);
+struct range clock_convert_range(const struct netsync_clock *c, struct range t,
+				 struct clock_place *near);
 
 /* Compute netsync_segment.bound_ns of all segments from the knots. */
 void clock_set_bounds(struct netsync_clock *c);

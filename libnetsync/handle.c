@@ -21,21 +21,21 @@ int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 	return error;
 }
 
-int handle_no_memory(struct netsync *ns)
+int handle_fail_no_memory(struct netsync *ns)
 {
 	return handle_fail(ns, -ENOMEM, "out of memory");
 }
 
-int handle_cannot_match(struct netsync *ns, int error)
+int handle_fail_to_match(struct netsync *ns, int error)
 {
 	if (error == -EOWNERDEAD)
 		return handle_fail(
 			ns, error,
 			"the threads that matched packets do not exist in this forked process; fork before packets are pushed, or after netsync_solve()");
-	return handle_no_memory(ns);
+	return handle_fail_no_memory(ns);
 }
 
-struct steered_hosts handle_steered_hosts(const struct netsync *ns)
+struct steered_hosts handle_get_steered_hosts(const struct netsync *ns)
 {
 	return (struct steered_hosts){ ns->host, ns->steering, (uint32_t)ns->num_hosts };
 }
@@ -53,7 +53,7 @@ void handle_gather_parts(struct netsync *ns, uint32_t host)
 	}
 }
 
-static int hold_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
+static int defer_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	const struct held_message m = {
 		from,
@@ -61,7 +61,7 @@ static int hold_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t 
 		ns->host[from].origin + send,
 		ns->host[to].origin + recv,
 	};
-	const struct steered_hosts hosts = handle_steered_hosts(ns);
+	const struct steered_hosts hosts = handle_get_steered_hosts(ns);
 
 	return held_add(&ns->held, &m, &ns->pairs, &hosts);
 }
@@ -73,9 +73,10 @@ static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t 
 }
 
 /* Add a message of hosts that are not steered, as far as is known. Times are relative. */
-static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
+static int add_unsteered_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
+				 int64_t recv)
 {
-	struct used *used = ns->used[pair_part(from, to)];
+	struct used *used = ns->used[get_pair_part(from, to)];
 	const struct endpoint ends[] = {
 		{ from, ns->host[from].origin, send },
 		{ to, ns->host[to].origin, recv },
@@ -83,7 +84,7 @@ static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 
 	used[from].last = max64(used[from].last, send);
 	used[to].last = max64(used[to].last, recv);
-	return pairs_add_beside(&ns->pairs, &ends[0], &ends[1]);
+	return pairs_add_concurrently(&ns->pairs, &ends[0], &ends[1]);
 }
 
 /*
@@ -91,7 +92,7 @@ static int use_unsteered(struct netsync *ns, uint32_t from, uint32_t to, int64_t
  * @all, use the others. Return 0, or -ENOMEM, after which the next call retries the remaining
  * messages.
  */
-static int sort_early_part(struct netsync *ns, struct early *early, bool all)
+static int sort_early_messages_of_part(struct netsync *ns, struct early *early, bool all)
 {
 	size_t kept = 0;
 	int ret = 0;
@@ -103,9 +104,9 @@ static int sort_early_part(struct netsync *ns, struct early *early, bool all)
 		const bool is_held = is_either_steered(ns, m.from, m.to);
 
 		if (!ret && is_held)
-			ret = hold_message(ns, m.from, m.to, send, recv);
+			ret = defer_message(ns, m.from, m.to, send, recv);
 		else if (!ret && all)
-			ret = use_unsteered(ns, m.from, m.to, send, recv);
+			ret = add_unsteered_message(ns, m.from, m.to, send, recv);
 		if (ret || !(is_held || all))
 			early->message[kept++] = m;
 	}
@@ -117,20 +118,20 @@ static int sort_early_part(struct netsync *ns, struct early *early, bool all)
 	return ret;
 }
 
-int handle_sort_early(struct netsync *ns, bool all)
+int handle_sort_early_messages(struct netsync *ns, bool all)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < PAIR_PARTS && !ret; i++)
-		ret = sort_early_part(ns, &ns->early[i], all);
+		ret = sort_early_messages_of_part(ns, &ns->early[i], all);
 	if (all && !ret)
-		pairs_share(&ns->pairs);
+		pairs_share_budget(&ns->pairs);
 	return ret;
 }
 
 int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
-	const size_t part = pair_part(from, to);
+	const size_t part = get_pair_part(from, to);
 	struct used *used = ns->used[part];
 	struct early *early = &ns->early[part];
 	int ret = 0;
@@ -138,17 +139,17 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t s
 	resolution_add(&used[from].resolution, send);
 	resolution_add(&used[to].resolution, recv);
 	if (is_either_steered(ns, from, to))
-		return hold_message(ns, from, to, send, recv);
+		return defer_message(ns, from, to, send, recv);
 	/*
 	 * Add messages in the order in which they came: pairs need less memory in order
 	 * of time.
 	 */
 	if (early->num >= MOST_EARLY || (early->num && send >= EARLY_NS && recv >= EARLY_NS))
-		ret = sort_early_part(ns, early, true);
+		ret = sort_early_messages_of_part(ns, early, true);
 	if (ret)
 		return ret;
 	if (send >= EARLY_NS && recv >= EARLY_NS)
-		return use_unsteered(ns, from, to, send, recv);
+		return add_unsteered_message(ns, from, to, send, recv);
 	return early_keep(early, &(struct held_message){ from, to, ns->host[from].origin + send,
 							 ns->host[to].origin + recv });
 }

@@ -14,7 +14,7 @@
 #include "steer/held.h"
 #include "util/parallel.h"
 
-/* Use of a host's messages with other hosts in one part of the pairs; see pair_part(). */
+/* Use of a host's messages with other hosts in one part of the pairs; see get_pair_part(). */
 struct used {
 	int64_t last;		      /* the latest time of messages that are not held, ns */
 	struct resolution resolution; /* of the stamps */
@@ -52,9 +52,9 @@ struct netsync {
 /* Set the sentence of netsync_error(). Return @error. */
 int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-int handle_no_memory(struct netsync *ns);
+int handle_fail_no_memory(struct netsync *ns);
 /* Set the sentence for a call that cannot wait for threads, or cannot use their results. */
-int handle_cannot_match(struct netsync *ns, int error);
+int handle_fail_to_match(struct netsync *ns, int error);
 
 /* Clear the error of an earlier call, so that netsync_error() reports the last call only. */
 static inline void handle_forget_error(struct netsync *ns)
@@ -62,7 +62,7 @@ static inline void handle_forget_error(struct netsync *ns)
 	*ns->error = '\0';
 }
 
-struct steered_hosts handle_steered_hosts(const struct netsync *ns);
+struct steered_hosts handle_get_steered_hosts(const struct netsync *ns);
 /* Copy to a host what the parts of pairs know of it. */
 void handle_gather_parts(struct netsync *ns, uint32_t host);
 /* Add a message, with times relative to the hosts' origins: 0 or -ENOMEM. */
@@ -71,7 +71,7 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t s
  * Hold the early messages of hosts that turned out to be steered; if @all, use the others.
  * Return 0, or -ENOMEM, after which the next call retries the remaining ones.
  */
-int handle_sort_early(struct netsync *ns, bool all);
+int handle_sort_early_messages(struct netsync *ns, bool all);
 /* Forget the results of netsync_solve(). */
 void handle_drop_results(struct netsync *ns);
 /* Return the number of a host, or NO_HOST if no host has that name. */

@@ -40,7 +40,7 @@ static void share_matched_pairs(void *arg)
 {
 	struct netsync *ns = arg;
 
-	pairs_share(&ns->pairs);
+	pairs_share_budget(&ns->pairs);
 }
 
 const char *netsync_version(void)
@@ -120,15 +120,15 @@ int netsync_add_host(struct netsync *ns, const char *name)
 		return handle_fail(ns, -EINVAL, "a host must have a name");
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return handle_cannot_match(ns, ret);
+		return handle_fail_to_match(ns, ret);
 	if (ns->num_hosts >= INT_MAX || grow_hosts(ns))
-		return handle_no_memory(ns);
+		return handle_fail_no_memory(ns);
 	unique = malloc(len + sizeof("#4294967295"));
 	if (!unique)
-		return handle_no_memory(ns);
+		return handle_fail_no_memory(ns);
 	if (matcher_add_host(&ns->matcher)) {
 		free(unique);
-		return handle_no_memory(ns);
+		return handle_fail_no_memory(ns);
 	}
 	strcpy(unique, name);
 	for (uint32_t n = 2; handle_find_host(ns, unique) != NO_HOST; n++)
@@ -255,7 +255,7 @@ uint32_t netsync_packet_shards(const struct netsync_packet *pkt)
 	struct netsync_packet room;
 	const struct netsync_packet *p = complete_packet(pkt, &room);
 
-	return p ? matcher_shards(p).all : 0;
+	return p ? matcher_find_shards(p).all : 0;
 }
 
 int netsync_keep_shards(struct netsync *ns, uint32_t shards)
@@ -281,8 +281,8 @@ static int match_packet(struct netsync *ns, const struct netsync_packet *p)
 		 (is_loopback_address(p->saddr) || is_loopback_address(p->daddr)))
 		ns->loopback++;
 	else
-		ret = matcher_add(&ns->matcher, p);
-	return ret ? handle_cannot_match(ns, ret) : 0;
+		ret = matcher_add_packet(&ns->matcher, p);
+	return ret ? handle_fail_to_match(ns, ret) : 0;
 }
 
 static void report_watched_packet(const struct netsync *ns, const struct netsync_packet *p)
@@ -309,18 +309,18 @@ static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p
 }
 
 /* Add a packet if other objects match other shards: each object counts some of the events. */
-static int add_shared(struct netsync *ns, const struct netsync_packet *p, int64_t t)
+static int add_shared_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
-	const struct shards shards = matcher_shards(p);
+	const struct shards shards = matcher_find_shards(p);
 	int ret;
 
 	if (ns->matcher.kept >> shards.home & 1)
 		return add_checked_packet(ns, p, t);
 	if (!(ns->matcher.kept & shards.all))
 		return 0;
-	ret = matcher_add(&ns->matcher, p);
+	ret = matcher_add_packet(&ns->matcher, p);
 	if (ret)
-		return handle_cannot_match(ns, ret);
+		return handle_fail_to_match(ns, ret);
 	extend_host_range(&ns->host[p->host], t);
 	return 0;
 }
@@ -342,7 +342,8 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt)
 	if (ret)
 		return ret;
 	t = make_time_relative(&ns->host[p->host], p->time_ns);
-	return ns->matcher.kept == ALL_SHARDS ? add_checked_packet(ns, p, t) : add_shared(ns, p, t);
+	return ns->matcher.kept == ALL_SHARDS ? add_checked_packet(ns, p, t) :
+						add_shared_packet(ns, p, t);
 }
 
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
@@ -382,14 +383,14 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 	/* Threads that match packets add pairs, too. */
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return handle_cannot_match(ns, ret);
+		return handle_fail_to_match(ns, ret);
 	send = make_time_relative(&ns->host[from], send_ns);
 	recv = make_time_relative(&ns->host[to], recv_ns);
-	pairs = ns->pairs.part[pair_part(from, to)].num;
+	pairs = ns->pairs.part[get_pair_part(from, to)].num;
 	if (handle_add_message(ns, from, to, send, recv))
-		return handle_no_memory(ns);
-	if (ns->pairs.part[pair_part(from, to)].num != pairs)
-		pairs_share(&ns->pairs);
+		return handle_fail_no_memory(ns);
+	if (ns->pairs.part[get_pair_part(from, to)].num != pairs)
+		pairs_share_budget(&ns->pairs);
 	extend_host_range(&ns->host[from], send);
 	extend_host_range(&ns->host[to], recv);
 	report_watched_message(ns, &(struct netsync_message){
@@ -403,7 +404,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 }
 
 /* Check a clock reading and its host: 0 or -errno. */
-static int check_point(struct netsync *ns, const struct netsync_clock_point *p)
+static int check_clock_point(struct netsync *ns, const struct netsync_clock_point *p)
 {
 	const struct host *h;
 	const struct steering *s;
@@ -455,12 +456,12 @@ int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *poi
 	handle_forget_error(ns);
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return handle_cannot_match(ns, ret);
-	ret = check_point(ns, point);
+		return handle_fail_to_match(ns, ret);
+	ret = check_clock_point(ns, point);
 	if (ret)
 		return ret;
 	if (steering_add(&ns->steering[point->host], &p))
-		return handle_no_memory(ns);
+		return handle_fail_no_memory(ns);
 	ns->steered = true;
 	/* From now on, messages are held in one list. */
 	ns->matcher.one_thread = true;
@@ -469,7 +470,7 @@ int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *poi
 	 * they are used.
 	 */
 	if (ns->steering[point->host].num == 1)
-		handle_sort_early(ns, false);
+		handle_sort_early_messages(ns, false);
 	return 0;
 }
 
@@ -488,7 +489,7 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void 
 	matcher_wait(&ns->matcher);
 	ns->message_func = func;
 	ns->message_data = data;
-	matcher_watch(&ns->matcher, func);
+	matcher_set_watched(&ns->matcher, func);
 }
 
 /* ---- parts that others matched ----------------------------------------- */
@@ -500,9 +501,9 @@ int netsync_save_messages(struct netsync *ns, netsync_write_func write, void *da
 	handle_forget_error(ns);
 	ret = matcher_settle(&ns->matcher);
 	if (!ret)
-		ret = handle_sort_early(ns, true);
+		ret = handle_sort_early_messages(ns, true);
 	if (ret)
-		return handle_cannot_match(ns, ret);
+		return handle_fail_to_match(ns, ret);
 	for (uint32_t i = 0; i < ns->num_hosts; i++)
 		handle_gather_parts(ns, i);
 	ret = saved_write(ns, write, data);
@@ -517,11 +518,11 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size)
 	handle_forget_error(ns);
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
-		return handle_cannot_match(ns, ret);
+		return handle_fail_to_match(ns, ret);
 	ret = saved_merge(ns, bytes, size, &why);
 	if (!ret && ns->steered)
-		handle_sort_early(ns, false);
+		handle_sort_early_messages(ns, false);
 	if (ret && !why)
-		return handle_no_memory(ns);
+		return handle_fail_no_memory(ns);
 	return ret ? handle_fail(ns, ret, "cannot merge the messages: %s", why) : 0;
 }

@@ -41,7 +41,7 @@ static int estimate_pair(void *arg, size_t i)
 }
 
 /* Times are raw, and so are the clocks. */
-static int solve_raw(struct netsync *ns, struct task *task)
+static int solve_raw_times(struct netsync *ns, struct task *task)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
 	struct estimate *est = calloc(n + 1, sizeof(*est));
@@ -72,15 +72,15 @@ static int solve_raw(struct netsync *ns, struct task *task)
 
 static int solve_pairs(struct netsync *ns, struct task *task)
 {
-	const struct steered_hosts hosts = handle_steered_hosts(ns);
+	const struct steered_hosts hosts = handle_get_steered_hosts(ns);
 	struct traced *traced = NULL;
 	int ret;
 
 	if (!ns->steered)
-		return solve_raw(ns, task);
+		return solve_raw_times(ns, task);
 	ret = steered_to_raw(ns->host, &hosts, &traced);
 	if (!ret)
-		ret = solve_raw(ns, task);
+		ret = solve_raw_times(ns, task);
 	if (traced)
 		steered_from_raw(ns->host, hosts.num, traced);
 	if (!ret)
@@ -93,7 +93,7 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 #define MAX_NAMES_SIZE 256
 
 /* Name all hosts, or the first ones. */
-static int no_reference(struct netsync *ns, const char *reference)
+static int fail_for_unknown_reference(struct netsync *ns, const char *reference)
 {
 	char names[MAX_NAMES_SIZE] = "";
 	size_t len = 0, i = 0;
@@ -158,7 +158,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 	if (!opt->reference)
 		return 0;
 	task->reference = handle_find_host(ns, opt->reference);
-	return task->reference == NO_HOST ? no_reference(ns, opt->reference) : 0;
+	return task->reference == NO_HOST ? fail_for_unknown_reference(ns, opt->reference) : 0;
 }
 
 /*
@@ -176,7 +176,7 @@ static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 	for (size_t i = 0; i < ns->num_hosts; i++) {
 		struct host *h = &ns->host[i];
 
-		h->resolution_ns = max64(resolution_of(&h->resolution, h->origin), least);
+		h->resolution_ns = max64(resolution_compute(&h->resolution, h->origin), least);
 		resolution[i] = h->resolution_ns;
 	}
 	pairs_raise(&ns->pairs, resolution, slope);
@@ -203,9 +203,9 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 		return handle_fail(ns, -ENOENT, "no hosts");
 	ret = matcher_settle(&ns->matcher);
 	if (!ret)
-		ret = handle_sort_early(ns, true);
+		ret = handle_sort_early_messages(ns, true);
 	if (!ret && ns->steered) {
-		const struct steered_hosts hosts = handle_steered_hosts(ns);
+		const struct steered_hosts hosts = handle_get_steered_hosts(ns);
 
 		ret = held_settle(&ns->held, &ns->pairs, &hosts);
 	}
@@ -216,7 +216,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (ret) {
 		handle_drop_results(ns);
 		if (ret == -ENOMEM || ret == -EOWNERDEAD)
-			return handle_cannot_match(ns, ret);
+			return handle_fail_to_match(ns, ret);
 		return handle_fail(
 			ns, ret,
 			"cannot estimate the clocks (%s); this is a bug in libnetsync, please report it",

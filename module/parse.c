@@ -165,7 +165,7 @@ static bool is_key_sampled(u32 key, u8 sampling)
 	return !(key * GOLDEN >> (32 - sampling));
 }
 
-static noinline bool is_chosen_tcp(const struct netsync_tcp *rec)
+static noinline bool is_tcp_chosen(const struct netsync_tcp *rec)
 {
 	u32 block = rec->seq >> 16, last = (rec->seq + rec->len - 1) >> 16;
 
@@ -261,7 +261,7 @@ static __always_inline unsigned int read_tcp(const struct parsed_packet *p,
 	write_ports(p, th->source, th->dest, all);
 	write_addrs(p, &rec->addrs);
 	read_options((const u8 *)(th + 1), size - sizeof(*th), rec);
-	return rec->sampling && !is_chosen_tcp(rec) ? 0 : NETSYNC_TCP;
+	return rec->sampling && !is_tcp_chosen(rec) ? 0 : NETSYNC_TCP;
 }
 
 /* ---- SipHash-1-3 (Aumasson, Bernstein 2012), with one key on all hosts ----- */
@@ -284,7 +284,7 @@ static __always_inline void sip_round(u64 v[4])
 	v[2] = rol64(v[2], 32);
 }
 
-static __always_inline void sip_word(u64 v[4], u64 word)
+static __always_inline void mix_sip_word(u64 v[4], u64 word)
 {
 	v[3] ^= word;
 	sip_round(v);
@@ -299,10 +299,10 @@ static u64 compute_siphash_1_3(const u8 *data, unsigned int len)
 	unsigned int i;
 
 	for (; len >= 8; len -= 8, data += 8)
-		sip_word(v, get_unaligned_le64(data));
+		mix_sip_word(v, get_unaligned_le64(data));
 	for (i = 0; i < len; i++)
 		last |= (u64)data[i] << (8 * i);
-	sip_word(v, last);
+	mix_sip_word(v, last);
 	v[2] ^= 0xff;
 	for (i = 0; i < 3; i++)
 		sip_round(v);

@@ -40,7 +40,7 @@ static const struct {
  * Start to watch CLOCK_REALTIME for steps. Return -1 if the log does not contain this
  * clock, or if the kernel has no such timers.
  */
-static int start_watch(const struct log *log)
+static int start_step_watch(const struct log *log)
 {
 	return log->clock == CLOCK_BOTH || clocks[log->clock].id == CLOCK_REALTIME ?
 		       clock_watch_start() :
@@ -79,9 +79,9 @@ static bool write_readings(const struct log *log, int watch, bool *is_set)
 	return ok && !fflush(stdout);
 }
 
-static int write_log(const struct log *log)
+static int write_clock_log(const struct log *log)
 {
-	const int watch = start_watch(log);
+	const int watch = start_step_watch(log);
 	const int64_t begin = now_ns();
 	int status = EXIT_DONE;
 	int64_t next = begin;
@@ -106,7 +106,7 @@ static int write_log(const struct log *log)
 }
 
 /* Take the name of the host, which must fit into a column. */
-static bool take_log_host(void *at, const struct option_row *row, const char *value)
+static bool parse_log_host_option(void *at, const struct option_row *row, const char *value)
 {
 	struct log *log = at;
 
@@ -124,10 +124,10 @@ static const struct option_row options[] = {
 	       "log CLOCK_REALTIME (realtime, as in captures; default),\n"
 	       "CLOCK_MONOTONIC (monotonic, as in traces of trace-cmd -C\n"
 	       "mono), or both, as hosts NAME/realtime and NAME/mono",
-	       take_name, .at = offsetof(struct log, clock), .names = clock_names),
+	       parse_name_option, .at = offsetof(struct log, clock), .names = clock_names),
 	OPTION("host", 0, "NAME", "use NAME as the host name (default: that of this machine)",
-	       take_log_host),
-	OPTION("duration", 'd', "TIME", "stop after TIME", take_positive_duration,
+	       parse_log_host_option),
+	OPTION("duration", 'd', "TIME", "stop after TIME", parse_positive_duration_option,
 	       .at = offsetof(struct log, duration_ns), .example = "60s"),
 	OPTIONS_END
 };
@@ -145,7 +145,7 @@ static const struct usage usage = {
 int cmd_clock_log(int argc, char **argv)
 {
 	struct log log = { 0 };
-	const int first = options_take(&usage, &log, argc, argv);
+	const int first = options_parse_all(&usage, &log, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
@@ -160,5 +160,5 @@ int cmd_clock_log(int argc, char **argv)
 	}
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
-	return write_log(&log);
+	return write_clock_log(&log);
 }

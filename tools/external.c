@@ -20,7 +20,7 @@
 /* ---- running ------------------------------------------------------------- */
 
 /* Is the program absent? An entry of PATH may be a file, which causes ENOTDIR. */
-static bool is_absent(int err)
+static bool is_absent_error(int err)
 {
 	return err == ENOENT || err == ENOTDIR;
 }
@@ -37,15 +37,15 @@ void run_external(char **argv)
 	}
 	if (asprintf(&program, PROGRAM_PREFIX "%s", command) < 0)
 		return;
-	folder = path_from_here(place_of_commands);
+	folder = make_path_from_here(place_of_commands);
 	argv[0] = program;
 	if (folder && asprintf(&path, "%s/%s", folder, program) >= 0) {
 		execv(path, argv);
 		free(path);
 	}
-	if (!folder || is_absent(errno))
+	if (!folder || is_absent_error(errno))
 		execvp(program, argv);
-	if (is_absent(errno))
+	if (is_absent_error(errno))
 		errno = ENOENT;
 	argv[0] = command;
 	free(folder);
@@ -54,7 +54,7 @@ void run_external(char **argv)
 
 /* ---- names --------------------------------------------------------------- */
 
-static bool is_program(int folder, const char *name)
+static bool is_program_file(int folder, const char *name)
 {
 	struct stat st;
 
@@ -62,7 +62,7 @@ static bool is_program(int folder, const char *name)
 	       !faccessat(folder, name, X_OK, AT_EACCESS);
 }
 
-static bool add_external(struct external_names *names, const char *name)
+static bool add_external_name(struct external_names *names, const char *name)
 {
 	char **at = array_add(&names->list, names->num, sizeof(*at));
 
@@ -78,7 +78,7 @@ static bool add_external(struct external_names *names, const char *name)
  * Add the names of programs in a directory. A directory that cannot be read counts as
  * empty, as in execvp().
  */
-static bool find_externals_of(struct external_names *names, const char *path)
+static bool find_externals_in_folder(struct external_names *names, const char *path)
 {
 	const size_t length = strlen(PROGRAM_PREFIX);
 	DIR *folder = opendir(path);
@@ -87,8 +87,8 @@ static bool find_externals_of(struct external_names *names, const char *path)
 
 	while (folder && ok && (entry = readdir(folder)))
 		if (!strncmp(entry->d_name, PROGRAM_PREFIX, length) && entry->d_name[length] &&
-		    is_program(dirfd(folder), entry->d_name))
-			ok = add_external(names, entry->d_name + length);
+		    is_program_file(dirfd(folder), entry->d_name))
+			ok = add_external_name(names, entry->d_name + length);
 	if (folder)
 		closedir(folder);
 	return ok;
@@ -102,7 +102,7 @@ static bool find_externals_in_path(struct external_names *names)
 
 	/* An empty entry of PATH is the current directory. */
 	while (ok && rest && (folder = strsep(&rest, ":")))
-		ok = find_externals_of(names, *folder ? folder : ".");
+		ok = find_externals_in_folder(names, *folder ? folder : ".");
 	free(copy);
 	return ok;
 }
@@ -128,8 +128,9 @@ static void keep_each_name_once(struct external_names *names)
 
 bool find_externals(struct external_names *names)
 {
-	char *folder = path_from_here(place_of_commands);
-	bool ok = (!folder || find_externals_of(names, folder)) && find_externals_in_path(names);
+	char *folder = make_path_from_here(place_of_commands);
+	bool ok = (!folder || find_externals_in_folder(names, folder)) &&
+		  find_externals_in_path(names);
 
 	free(folder);
 	if (names->num)

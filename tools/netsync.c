@@ -83,7 +83,7 @@ static void print_other_commands(FILE *out)
 		if (is_first)
 			fputs("\nOther commands, which are separate programs:\n", out);
 		is_first = false;
-		make_printable(externals.list[i]);
+		make_text_printable(externals.list[i]);
 		fprintf(out, "  %s\n", externals.list[i]);
 	}
 }
@@ -155,7 +155,7 @@ static int show_page(const char *name)
 	if (!is_built_in(known) && !is_external(&externals, name))
 		return complain_of_absent(name);
 	if (asprintf(&page, PROGRAM_PREFIX "%s", name) < 0) {
-		no_memory();
+		complain_no_memory();
 		return EXIT_BAD;
 	}
 	execlp("man", "man", page, (char *)NULL);
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		status = run_command(&known->command, argc - 1, argv + 1);
 	} else {
 		if (!find_externals(&externals))
-			no_memory();
+			complain_no_memory();
 		status = dispatch_other(argc, argv, err);
 		release_externals(&externals);
 	}

@@ -96,7 +96,9 @@ static double gap_among(const struct passages *p, size_t from, size_t to)
 	return c.gap;
 }
 
-/* The same for one message of [@from, @middle), and one of the other direction of [@middle, @to). */
+/*
+ * The same for one message of [@from, @middle), and one of the other direction of [@middle, @to).
+ */
 static struct closest gap_across(const struct passages *p, size_t from, size_t middle, size_t to)
 {
 	struct lowest_passages low = { { HUGE_VAL, HUGE_VAL }, { 0 } };
@@ -198,7 +200,7 @@ static int find_usual(const struct passages *p, double *usual)
 	}
 	/* Of two, nothing says which one is usual. */
 	if (num > 2)
-		*usual = order_statistic(gap, num, 1 + num / PART);
+		*usual = compute_order_statistic(gap, num, 1 + num / PART);
 	free(gap);
 	return 0;
 }

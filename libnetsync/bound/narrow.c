@@ -44,7 +44,7 @@ int narrow_margin(const struct limits_of_way l[2], const struct pair *pair, doub
 		n = bin_group_margins(group[0], num[0], group[1], num[1], all);
 	}
 	if (n)
-		*margin = fmax(order_statistic(all, n, n / PART), 0);
+		*margin = fmax(compute_order_statistic(all, n, n / PART), 0);
 	free(group[0]);
 	free(group[1]);
 	free(all);

@@ -48,7 +48,7 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 			v += (d - in) * (spline_at(&c->curve, h) - spline_at(&c->curve, 0)) / h;
 	}
 	*ref = t + c->offset;
-	return add_whole(ref, v);
+	return add_whole_ns(ref, v);
 }
 
 double change_point_gap(const struct change_point *b)
@@ -142,7 +142,7 @@ double correction_between(const struct correction *from, int64_t t, const struct
 		x = max64(min64(x + common - now, FARTHEST), -FARTHEST);
 	}
 	*at = x;
-	return add_whole(at, left + (double)(common - now));
+	return add_whole_ns(at, left + (double)(common - now));
 }
 
 /* ---- messages ---------------------------------------------------------- */
@@ -273,7 +273,7 @@ static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
 	s->segment[s->num++] = (struct netsync_segment){
 		.from_ns = s->host + from,
 		.to_ns = s->host + to,
-		.offset_ns = clamp64((__int128)s->reference - s->host + at),
+		.offset_ns = clamp_to_int64((__int128)s->reference - s->host + at),
 		.rate = fmax(rate, SLOWEST),
 	};
 	return 0;

@@ -139,7 +139,7 @@ static double smallest(const struct window *window, size_t num, double *buffer)
 	for (size_t w = 0; w < num; w++)
 		if (filled(&window[w]))
 			buffer[n++] = half(&window[w]);
-	return order_statistic(buffer, n, n / WRONG);
+	return compute_order_statistic(buffer, n, n / WRONG);
 }
 
 static double usual(const struct window *w)

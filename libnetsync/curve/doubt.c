@@ -262,7 +262,7 @@ static int middle_margin(const struct host_fit *k, double *margin)
 		return -ENOMEM;
 	memcpy(all, k->margin, k->obs.links * sizeof(*all));
 	n = k->obs.links;
-	*margin = fmax(order_statistic(all, n, n < FEW ? n / 2 : (n - 1) / 2), 0);
+	*margin = fmax(compute_order_statistic(all, n, n < FEW ? n / 2 : (n - 1) / 2), 0);
 	free(all);
 	return 0;
 }

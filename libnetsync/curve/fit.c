@@ -296,11 +296,11 @@ static double system_solve(struct system *s, size_t n, size_t m)
 	solve_full(s->corner, s->step_margin, m, s->column, s->diagonal);
 	/* curve: -(A^-1 g + A^-1 B dm), where A = L L' */
 	for (size_t i = 0; i < n; i++)
-		s->step[i] += dot(&s->border[i * m], s->step_margin, m);
+		s->step[i] += dot_product(&s->border[i * m], s->step_margin, m);
 	band_backward(s->band, s->step, n);
 	for (size_t i = 0; i < n; i++)
 		s->step[i] = -s->step[i];
-	return -dot(s->rhs, s->step, n) - dot(s->rhs_margin, s->step_margin, m);
+	return -dot_product(s->rhs, s->step, n) - dot_product(s->rhs_margin, s->step_margin, m);
 }
 
 static double slack(const struct fit *f, const struct soft_constraint *w)
@@ -392,8 +392,8 @@ static double penalty(struct fit *f, const struct solver *s, bool all)
 /* The objective, less what does not depend on curve and margins. */
 static double cost_of(struct fit *f, const struct solver *s, bool all)
 {
-	double cost = penalty(f, s, all) - dot(f->score, f->curve.coef, f->curve.coefs) -
-		      dot(f->margin_score, f->margin, f->links);
+	double cost = penalty(f, s, all) - dot_product(f->score, f->curve.coef, f->curve.coefs) -
+		      dot_product(f->margin_score, f->margin, f->links);
 
 	for (size_t i = 0; i + 2 < f->curve.coefs && !f->straight; i++) {
 		struct bend b = bend_at(&f->curve, i);

@@ -131,7 +131,7 @@ static int straighten(struct initial_fit *r, struct observations *p, struct corr
 		r->y[i] -= offset + slope * r->t[i];
 	observations_detrend(p, offset, slope);
 	c->skew += slope;
-	c->frac += add_whole(&c->offset, offset);
+	c->frac += add_whole_ns(&c->offset, offset);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ int64_t observations_level(const struct link *l)
 {
 	const struct envelope *e = &l->pair->direction[0].envelope;
 	int64_t x = bin_time(&e->bin[e->num / 2]), ref;
-	int64_t y = envelope_usual_y(e, e->num / 2);
+	int64_t y = envelope_compute_usual_y(e, e->num / 2);
 	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x;
 
 	correction_at(l->other, other, &ref);
@@ -96,7 +96,7 @@ static void gather_side(struct observations *p, const struct correction *c,
 
 		if (!correction_covers(first, mean))
 			continue;
-		y = l->first ? 0 : envelope_usual_y(e, i);
+		y = l->first ? 0 : envelope_compute_usual_y(e, i);
 		y = cloud ? -y : y;
 		h = (struct obs_bin){ .messages = (uint32_t)b->messages,
 				      .from = (uint32_t)p->num,

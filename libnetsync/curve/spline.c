@@ -316,7 +316,7 @@ void spline_sum_forces(const struct spline *s, double (*force)[4], double *gradi
 {
 	for (size_t first = 0; first + 3 < s->coefs; first++)
 		for (size_t k = 0; k < 4; k++)
-			gradient[first + k] += dot(force[first], s->basis[first][k], 4);
+			gradient[first + k] += dot_product(force[first], s->basis[first][k], 4);
 }
 
 void spline_sum_moments(const struct spline *s, double (*moment)[7], double *band)
@@ -327,9 +327,9 @@ void spline_sum_moments(const struct spline *s, double (*moment)[7], double *ban
 			double part[4], *row = &band[(first + k) * BAND];
 
 			for (size_t i = 0; i < 4; i++)
-				part[i] = dot(b, &moment[first][i], 4);
+				part[i] = dot_product(b, &moment[first][i], 4);
 			for (size_t l = 0; l <= k; l++)
-				row[k - l] += dot(part, s->basis[first][l], 4);
+				row[k - l] += dot_product(part, s->basis[first][l], 4);
 		}
 	}
 }

@@ -94,7 +94,7 @@ static double usual_delay(const struct observations *p, size_t direction, struct
 				       group);
 	for (size_t i = 0; i < n; i++)
 		buffer[i] = group[i].y;
-	return n ? order_statistic(buffer, n, n / QUARTER) : 0;
+	return n ? compute_order_statistic(buffer, n, n / QUARTER) : 0;
 }
 
 /* How many observations of a link are inverted by the curve? *all: of so many. */
@@ -220,7 +220,7 @@ static void look_at_cells(struct wander *w, size_t which, const struct correctio
 		l[1] = l[2];
 	}
 	w->looks[which] = (uint32_t)n;
-	w->beyond[which] = order_statistic(difference, n, n - 1 - n / LATE) - rounding;
+	w->beyond[which] = compute_order_statistic(difference, n, n - 1 - n / LATE) - rounding;
 }
 
 /* By how much more than an oscillator the curve turns in twice the length, at most, ns. */

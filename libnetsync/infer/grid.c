@@ -54,8 +54,8 @@ static int compare_shares(const void *a, const void *b)
  * List all messages of a host in order of time, *num of them, to be freed. Return NULL if out
  * of memory.
  */
-static struct timed_share *sort_shares(const struct inference *n, size_t host, size_t *num,
-				       size_t *links)
+static struct timed_share *list_host_messages(const struct inference *n, size_t host, size_t *num,
+					      size_t *links)
 {
 	struct timed_share *s;
 
@@ -85,7 +85,7 @@ static struct timed_share *sort_shares(const struct inference *n, size_t host, s
 	return s;
 }
 
-static void set_lengths(struct chain *c)
+static void set_cell_lengths(struct chain *c)
 {
 	for (size_t i = 1; i < c->num; i++)
 		c->knot[i].length = fmax(c->knot[i].t - c->knot[i - 1].t, LEAST_LENGTH);
@@ -105,7 +105,7 @@ static int divide_span(const struct inference *n, size_t host)
 {
 	struct chain *c = &n->chain[host];
 	size_t num, links;
-	struct timed_share *s = sort_shares(n, host, &num, &links);
+	struct timed_share *s = list_host_messages(n, host, &num, &links);
 	double all = 0, each, longest;
 
 	c->knot = s ? calloc(num + 1, sizeof(*c->knot)) : NULL;
@@ -118,7 +118,8 @@ static int divide_span(const struct inference *n, size_t host)
 	each = count_cell_messages(all, links);
 	longest = num ? LONGEST * (s[num - 1].t - s[0].t) / fmax(all / each, 1) : 0;
 	for (size_t i = 0; i < num;) {
-		const double end = n->first ? tree_curves_next_step(n, host, s[i].t) : HUGE_VAL;
+		const double end = n->first ? tree_curves_find_next_step(n, host, s[i].t) :
+					      HUGE_VAL;
 		const size_t from = i;
 		double in = 0;
 
@@ -128,7 +129,7 @@ static int divide_span(const struct inference *n, size_t host)
 						   .from = s[from].t,
 						   .to = s[i - 1].t };
 	}
-	set_lengths(c);
+	set_cell_lengths(c);
 	free(s);
 	return 0;
 }
@@ -244,7 +245,7 @@ static double extrapolate_phase(const struct chain *c, uint32_t knot, double t)
 	return d * (k->state[1] + d * (k->state[2] / 2 + d * k->state[3] / 6));
 }
 
-static void add_lowest(struct lowest *l, double delay)
+static void keep_lowest_delay(struct lowest *l, double delay)
 {
 	size_t i = l->num < LOWEST ? l->num++ : LOWEST;
 
@@ -255,8 +256,8 @@ static void add_lowest(struct lowest *l, double delay)
 		l->delay[i] = delay;
 }
 
-static void move_factor(const struct inference *n, const struct infer_link *l, int way,
-			struct factor *f)
+static void recompute_factor_delays(const struct inference *n, const struct infer_link *l, int way,
+				    struct factor *f)
 {
 	const struct link_direction *d = &l->direction[way];
 	const struct chain *sender = &n->chain[l->host[way]];
@@ -267,27 +268,27 @@ static void move_factor(const struct inference *n, const struct infer_link *l, i
 		const struct kept_message *k = &d->message[i];
 
 		f->lowest.messages += k->share;
-		add_lowest(&f->lowest,
-			   k->y + extrapolate_phase(receiver, k->knot[!way], k->t[!way]) -
-				   extrapolate_phase(sender, k->knot[way], k->t[way]));
+		keep_lowest_delay(&f->lowest,
+				  k->y + extrapolate_phase(receiver, k->knot[!way], k->t[!way]) -
+					  extrapolate_phase(sender, k->knot[way], k->t[way]));
 	}
 }
 
-static int move_link(void *inference, size_t i)
+static int recompute_link_delays(void *inference, size_t i)
 {
 	struct inference *n = inference;
 	struct infer_link *l = &n->link[i];
 
 	for (int way = 0; way < 2; way++)
 		for (size_t k = 0; k < l->direction[way].num_factors; k++)
-			move_factor(n, l, way, &l->direction[way].factor[k]);
+			recompute_factor_delays(n, l, way, &l->direction[way].factor[k]);
 	return 0;
 }
 
-int grid_move_messages(struct inference *n)
+int grid_recompute_delays(struct inference *n)
 {
-	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links, move_link,
-			    n);
+	return parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
+			    recompute_link_delays, n);
 }
 
 /* ---- refinement ---------------------------------------------------------- */
@@ -307,7 +308,7 @@ static double compute_phase_increment(const struct knot *k)
 }
 
 /* The uncertainty of the phase within a cell that adjacent increments cause. */
-static double spread_within(const struct chain *c, size_t knot)
+static double compute_phase_spread(const struct chain *c, size_t knot)
 {
 	const double most = c->jumps.variance[c->jumps.scales - 1];
 	double sum = 0;
@@ -323,7 +324,7 @@ static double spread_within(const struct chain *c, size_t knot)
 	return sum;
 }
 
-static bool is_seen(const struct knot *k)
+static bool has_significant_increment(const struct knot *k)
 {
 	const double bend = compute_frequency_increment(k);
 	const double jump = compute_phase_increment(k);
@@ -343,7 +344,7 @@ static struct knot get_grid_part(const struct chain *c, uint32_t old, const stru
 	k.old = old;
 	k.is_new = true;
 	state_shift(k.state, t - k.t);
-	k.variance = WIDER * k.variance + spread_within(c, old);
+	k.variance = WIDER * k.variance + compute_phase_spread(c, old);
 	k.t = t;
 	k.from = s[from].t;
 	k.to = s[to - 1].t;
@@ -371,12 +372,12 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 {
 	struct chain *c = &n->chain[host];
 	size_t num, links, out = 0, at = 0, count = 0;
-	struct timed_share *s = sort_shares(n, host, &num, &links);
+	struct timed_share *s = list_host_messages(n, host, &num, &links);
 	struct knot *knot = malloc((2 * c->num + 1) * sizeof(*knot));
 
 	for (size_t i = 0; s && knot && i < c->num; i++) {
-		const bool split = (i && is_seen(&c->knot[i])) ||
-				   (i + 1 < c->num && is_seen(&c->knot[i + 1]));
+		const bool split = (i && has_significant_increment(&c->knot[i])) ||
+				   (i + 1 < c->num && has_significant_increment(&c->knot[i + 1]));
 		size_t to = at;
 
 		while (to < num && (i + 1 == c->num || s[to].t < c->knot[i + 1].from))
@@ -400,14 +401,14 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 	free(c->knot);
 	c->knot = knot;
 	c->num = out;
-	set_lengths(c);
+	set_cell_lengths(c);
 	*halved += count;
 	return 0;
 }
 
 /* Set a factor of the new grid: keep its old site, or make a new one. */
-static void keep_site(const struct inference *n, const struct infer_link *l, int way,
-		      struct factor *f, const struct factor *old, size_t num_old)
+static void set_factor_site(const struct inference *n, const struct infer_link *l, int way,
+			    struct factor *f, const struct factor *old, size_t num_old)
 {
 	const struct factor *same;
 	struct factor key = *f;
@@ -442,8 +443,8 @@ static int refine_link(void *inference, size_t i)
 		sort_messages(n, l, d);
 		ret = make_factors(d);
 		for (size_t k = 0; !ret && k < d->num_factors; k++) {
-			move_factor(n, l, way, &d->factor[k]);
-			keep_site(n, l, way, &d->factor[k], old, num_old);
+			recompute_factor_delays(n, l, way, &d->factor[k]);
+			set_factor_site(n, l, way, &d->factor[k], old, num_old);
 		}
 		free(old);
 	}

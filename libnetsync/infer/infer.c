@@ -48,7 +48,7 @@ static const double FIRST_DEVIATION[STATES] = { 1e6, 1e6, 100, 1 };
 
 /* ---- first parameters ---------------------------------------------------- */
 
-static void begin_chain(struct chain *c, double span)
+static void init_chain(struct chain *c, double span)
 {
 	double length;
 
@@ -56,8 +56,8 @@ static void begin_chain(struct chain *c, double span)
 		return;
 	length = span / (double)c->num;
 	memcpy(c->intensity, FIRST_NOISE, sizeof(c->intensity));
-	mixture_of_frequency(&c->bends, length);
-	mixture_of_phase(&c->jumps, span, c->range);
+	mixture_init_for_frequency(&c->bends, length);
+	mixture_init_for_phase(&c->jumps, span, c->range);
 	memcpy(c->first.deviation, FIRST_DEVIATION, sizeof(c->first.deviation));
 	c->first.deviation[STATE_PHASE] += c->range;
 	memcpy(c->unknown, c->first.deviation, sizeof(c->unknown));
@@ -72,7 +72,7 @@ static void begin_chain(struct chain *c, double span)
  * Compute the mean excess of a direction, which is the median spacing of the lowest two
  * messages. Return a negative value if no factor has two messages.
  */
-static double compute_first_mean(const struct link_direction *d, double *v)
+static double compute_first_mean_delay(const struct link_direction *d, double *v)
 {
 	size_t n = 0;
 
@@ -89,7 +89,7 @@ static double compute_first_mean(const struct link_direction *d, double *v)
  * Write half of the sums of the lowest delays of both directions in one cell, which do
  * not depend on the phase, to @v. Return their number.
  */
-static size_t find_sums(const struct infer_link *l, double *v)
+static size_t list_half_delay_sums(const struct infer_link *l, double *v)
 {
 	const struct link_direction *d = l->direction;
 	size_t n = 0;
@@ -107,7 +107,7 @@ static size_t find_sums(const struct infer_link *l, double *v)
 }
 
 /* Initialize the delays of a link: 0 or -ENOMEM. */
-static int begin_link(struct infer_link *l)
+static int init_link_delays(struct infer_link *l)
 {
 	const size_t most = l->direction[0].num_factors > l->direction[1].num_factors ?
 				    l->direction[0].num_factors :
@@ -118,11 +118,11 @@ static int begin_link(struct infer_link *l)
 	if (!v)
 		return -ENOMEM;
 	for (int way = 0; way < 2; way++)
-		mean[way] = compute_first_mean(&l->direction[way], v);
-	n = find_sums(l, v);
+		mean[way] = compute_first_mean_delay(&l->direction[way], v);
+	n = list_half_delay_sums(l, v);
 	if (n) {
-		middle = order_statistic(v, n, n / 2);
-		deviation = fabs(order_statistic(v, n, n * 9 / 10));
+		middle = compute_order_statistic(v, n, n / 2);
+		deviation = fabs(compute_order_statistic(v, n, n * 9 / 10));
 	}
 	spread = fmax(deviation - middle, 1);
 	free(v);
@@ -146,7 +146,7 @@ static int begin_link(struct infer_link *l)
 /* ---- rounds -------------------------------------------------------------- */
 
 /* The mean of the logarithms of all variances. */
-static double log_variance(const struct chain *c)
+static double compute_mean_log_variance(const struct chain *c)
 {
 	double sum = 0;
 
@@ -164,9 +164,9 @@ static int smooth_host(void *inference, size_t h)
 
 	if (!c->num)
 		return 0;
-	before = log_variance(c);
+	before = compute_mean_log_variance(c);
 	ret = smooth_chain(c);
-	c->changed = fabs(log_variance(c) - before);
+	c->changed = fabs(compute_mean_log_variance(c) - before);
 	return ret;
 }
 
@@ -199,7 +199,7 @@ static int update_hosts(struct inference *n, bool move)
 	return ret;
 }
 
-static bool is_settled(const struct inference *n)
+static bool is_inference_settled(const struct inference *n)
 {
 	bool settled = n->moved < SETTLED;
 
@@ -213,7 +213,7 @@ static bool is_settled(const struct inference *n)
  * estimates yet. A second such round would combine messages from both sides of a step again, in
  * one cell.
  */
-static int run_rounds(struct inference *n, int rounds, bool alone)
+static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 {
 	int ret = 0;
 
@@ -221,25 +221,25 @@ static int run_rounds(struct inference *n, int rounds, bool alone)
 		n->alone = alone && !i;
 		n->learn = !alone || i > 1;
 		if (i && i % MOVE_ROUNDS == 0)
-			ret = grid_move_messages(n);
+			ret = grid_recompute_delays(n);
 		if (!ret)
-			ret = propagate(n);
+			ret = propagate_messages(n);
 		if (!ret)
 			/* Until the last such round, not all hosts have estimates. */
 			ret = update_hosts(n, !i || i == rounds / 2);
-		if (n->learn && is_settled(n))
+		if (n->learn && is_inference_settled(n))
 			break;
 	}
 	return ret;
 }
 
 /* Make the first sites and marginals from the curves of the tree. Return 0 or -ENOMEM. */
-static int begin_from_tree(struct inference *n)
+static int init_from_tree(struct inference *n)
 {
 	int ret;
 
 	tree_curves_set_increments(n);
-	ret = propagate_first(n);
+	ret = propagate_first_messages(n);
 	return ret ? ret : smooth_hosts(n);
 }
 
@@ -251,7 +251,7 @@ static void join_delay(struct chain *c, struct infer_link *l)
 }
 
 /* Initialize links, chains and factors: 0 or -ENOMEM. */
-static int begin_inference(struct inference *n)
+static int init_inference(struct inference *n)
 {
 	int ret = grid_begin(n);
 
@@ -260,33 +260,33 @@ static int begin_inference(struct inference *n)
 	else if (!ret)
 		start_set_frequencies(n, &n->chain[1]);
 	if (!ret)
-		ret = grid_move_messages(n);
+		ret = grid_recompute_delays(n);
 	for (size_t i = 0; !ret && i < n->num_links; i++)
-		ret = begin_link(&n->link[i]);
+		ret = init_link_delays(&n->link[i]);
 	for (size_t h = 0; !ret && h < n->task->num; h++)
-		begin_chain(&n->chain[h], n->span);
+		init_chain(&n->chain[h], n->span);
 	if (!ret && n->task->num == 2 && n->num_links == 1)
 		join_delay(&n->chain[1], &n->link[0]);
-	return !ret && n->first ? begin_from_tree(n) : ret;
+	return !ret && n->first ? init_from_tree(n) : ret;
 }
 
 static int run_inference(struct inference *n)
 {
 	const bool many = n->task->num > 2;
 	size_t halved = 1;
-	int ret = many ? tree_curves_infer(n) : infer_start(n);
+	int ret = many ? tree_curves_infer(n) : infer_start_clocks(n);
 
 	n->damping = many ? DAMPING_OF_MANY : DAMPING;
 	if (!ret)
-		ret = infer_observe(n);
+		ret = infer_gather_messages(n);
 	if (!ret)
-		ret = begin_inference(n);
+		ret = init_inference(n);
 	if (!ret)
-		ret = run_rounds(n, FIRST_ROUNDS, !many);
+		ret = run_inference_rounds(n, FIRST_ROUNDS, !many);
 	for (int i = 0; !ret && halved && i < FINER_GRIDS; i++) {
 		ret = grid_refine(n, &halved);
 		if (!ret && halved)
-			ret = run_rounds(n, FINER_ROUNDS, false);
+			ret = run_inference_rounds(n, FINER_ROUNDS, false);
 	}
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		if (n->chain[h].num)

@@ -146,10 +146,10 @@ struct inference {
 };
 
 /* Convert a time on a host to seconds; and back, to ns since the correction's start. */
-double infer_seconds(const struct inference *n, const struct correction *c, int64_t t);
+double infer_convert_to_seconds(const struct inference *n, const struct correction *c, int64_t t);
 
 /* Seconds -> ns of the host since the correction's start. */
-double infer_own_time(const struct inference *n, const struct correction *c, double t);
+double infer_convert_to_own_time(const struct inference *n, const struct correction *c, double t);
 
 /*
  * Infer the curve of each host relative to its parent: n->first. The corrections become
@@ -162,26 +162,26 @@ void tree_curves_release(struct inference *n);
  * Return the time of the next step of a host's first curve after a time, or HUGE_VAL if there
  * is none.
  */
-double tree_curves_next_step(const struct inference *n, size_t host, double t);
+double tree_curves_find_next_step(const struct inference *n, size_t host, double t);
 
 /* Let chains begin with these curves: phases, frequencies and ranges; then increments. */
 void tree_curves_set_states(struct inference *n);
 void tree_curves_set_increments(struct inference *n);
 
 /* Make the first sites of all factors from the states of chains. Return 0 or -ENOMEM. */
-int propagate_first(struct inference *n);
+int propagate_first_messages(struct inference *n);
 
 /*
  * Set the straight corrections of two hosts, where messages determine them, and the
  * knowledge of the phases relative to them: 0 or -ENOMEM. The caller frees n->slope.
  */
-int infer_start(struct inference *n);
+int infer_start_clocks(struct inference *n);
 
-/* Let the only chain begin with the slopes that infer_start() found. */
+/* Let the only chain begin with the slopes that infer_start_clocks() found. */
 void start_set_frequencies(const struct inference *n, struct chain *c);
 
 /* Fill in the links' kept messages: 0 or -ENOMEM. Call infer_release_links() in any case. */
-int infer_observe(struct inference *n);
+int infer_gather_messages(struct inference *n);
 void infer_release_links(struct inference *n);
 
 /* Make the first grid, and the factors. Return 0 or -ENOMEM. */
@@ -197,14 +197,14 @@ int grid_refine(struct inference *n, size_t *num);
 int factor_compare(const void *a, const void *b);
 
 /* Find the lowest messages of all factors, moved to the knots along the clocks. */
-int grid_move_messages(struct inference *n);
+int grid_recompute_delays(struct inference *n);
 void grid_release(struct inference *n);
 
 /* Set new messages of a factor; its cavity is the full marginals of its ends. */
 void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f);
 
 /* Run a round: all factors, then the sums at knots and links. Return 0 or -ENOMEM. */
-int propagate(struct inference *n);
+int propagate_messages(struct inference *n);
 
 /* ---- factors, as an end sees them ---- */
 
@@ -222,7 +222,7 @@ struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct m
 			   bool learn);
 
 /* Convert a site of z = sign * x + (@others) to a site of x. */
-struct natural factor_site(struct natural z, double sign, struct moments others);
+struct natural factor_get_end_site(struct natural z, double sign, struct moments others);
 
 /* Return the cavity of z from its two other ends; *sign is the sign of this end in z. */
 struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
@@ -258,7 +258,7 @@ int smooth_chain(struct chain *c);
 void learn_noise(struct chain *c);
 
 /* The variance of the phase increment before a knot, without a jump. */
-double white_noise(const struct chain *c, const struct knot *k);
+double compute_white_noise(const struct chain *c, const struct knot *k);
 
 /* Learn variances of the increments before a knot; *smooth is the probability of no jump. */
 void learn_increments(struct chain *c, struct knot *k, double *smooth);

@@ -60,7 +60,7 @@ struct suspects {
 };
 
 /* Return false if the knot has no messages. */
-static bool see_knot(const struct knot *k, bool alone, struct sight *s)
+static bool get_knot_sight(const struct knot *k, bool alone, struct sight *s)
 {
 	*s = (struct sight){ k->t, { k->state[0], k->variance } };
 	if (alone && k->site.precision > 0)
@@ -69,14 +69,14 @@ static bool see_knot(const struct knot *k, bool alone, struct sight *s)
 	return k->site.precision > 0;
 }
 
-static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
+static void compute_all_suspicions(const struct chain *c, bool alone, struct suspects *s)
 {
 	struct sight last, at;
 	bool has = false;
 
 	for (size_t i = 0; i < c->num; i++) {
 		s->much[i] = 0;
-		if (!see_knot(&c->knot[i], alone, &at))
+		if (!get_knot_sight(&c->knot[i], alone, &at))
 			continue;
 		if (has)
 			s->much[i] = compute_suspicion(c, &last, &at);
@@ -91,7 +91,8 @@ static void suspect_all(const struct chain *c, bool alone, struct suspects *s)
 }
 
 /* Find the most suspicious place that was not examined. Return false if there is none. */
-static bool find_place(const struct chain *c, const struct suspects *s, struct jump_place *p)
+static bool find_suspicious_place(const struct chain *c, const struct suspects *s,
+				  struct jump_place *p)
 {
 	size_t best = 0;
 
@@ -122,7 +123,7 @@ struct hypothesis {
 };
 
 /* Nothing else happened there, or right after it. */
-static void assume_hypothesis(struct chain_window *w, struct jump_place p, struct hypothesis h)
+static void apply_hypothesis(struct chain_window *w, struct jump_place p, struct hypothesis h)
 {
 	struct chain *c = &w->chain;
 	const double bend = c->knot[p.to - 1].state[1] - c->knot[p.from - 1].state[1];
@@ -156,7 +157,7 @@ static int try_hypothesis(struct decision *d, const struct chain_window *now, st
 	int ret = window_copy(&w, now);
 
 	if (!ret) {
-		assume_hypothesis(&w, p, h);
+		apply_hypothesis(&w, p, h);
 		window_filter(&w);
 	}
 	if (!ret && (!d->best.factor || w.evidence > d->best.evidence)) {
@@ -170,7 +171,8 @@ static int try_hypothesis(struct decision *d, const struct chain_window *now, st
 }
 
 /* Evaluate all hypotheses of a place: 0 or -ENOMEM. */
-static int try_all(struct decision *d, const struct chain_window *now, struct jump_place p)
+static int try_all_hypotheses(struct decision *d, const struct chain_window *now,
+			      struct jump_place p)
 {
 	int ret = try_hypothesis(d, now, p, (struct hypothesis){ 0, 0 });
 
@@ -189,8 +191,8 @@ static int try_all(struct decision *d, const struct chain_window *now, struct ju
  * death, or another interval. The current state counts with its variances, spread over
  * intervals.
  */
-static int decide_place(struct inference *n, size_t host, const struct factor_index *x,
-			struct jump_place p, bool *changed)
+static int decide_jump_at_place(struct inference *n, size_t host, const struct factor_index *x,
+				struct jump_place p, bool *changed)
 {
 	const struct chain *c = &n->chain[host];
 	const size_t from = p.from > BESIDE + 1 ? p.from - BESIDE - 1 : 0;
@@ -205,7 +207,7 @@ static int decide_place(struct inference *n, size_t host, const struct factor_in
 	p.from -= from;
 	p.to -= from;
 	if (!ret)
-		ret = try_all(&d, &now, p);
+		ret = try_all_hypotheses(&d, &now, p);
 	if (!ret)
 		window_filter(&now);
 	/* Even if nothing changes, the filter updates the messages next to a step. */
@@ -219,30 +221,30 @@ static int decide_place(struct inference *n, size_t host, const struct factor_in
 }
 
 /* Examine all places of a clock, the likeliest first: 0 or -ENOMEM. */
-static int look_at_places(struct inference *n, size_t host, const struct factor_index *x,
-			  struct suspects *s)
+static int decide_all_places(struct inference *n, size_t host, const struct factor_index *x,
+			     struct suspects *s)
 {
 	struct chain *c = &n->chain[host];
 	struct jump_place p;
 	int ret = 0;
 
-	suspect_all(c, n->alone, s);
-	while (!ret && find_place(c, s, &p)) {
+	compute_all_suspicions(c, n->alone, s);
+	while (!ret && find_suspicious_place(c, s, &p)) {
 		bool changed = false;
 
-		ret = decide_place(n, host, x, p, &changed);
+		ret = decide_jump_at_place(n, host, x, p, &changed);
 		for (size_t i = p.from; i < p.to; i++)
 			s->seen[i] = true;
 		if (ret || !changed)
 			continue;
 		ret = smooth_chain(c);
-		suspect_all(c, n->alone, s);
+		compute_all_suspicions(c, n->alone, s);
 	}
 	return ret;
 }
 
 /* Move the steps of one host: 0 or -ENOMEM. */
-static int move_jumps_of(struct inference *n, size_t host)
+static int move_host_jumps(struct inference *n, size_t host)
 {
 	const size_t num = n->chain[host].num;
 	struct suspects s = { calloc(num, sizeof(*s.much)), calloc(num, sizeof(*s.seen)) };
@@ -250,7 +252,7 @@ static int move_jumps_of(struct inference *n, size_t host)
 	int ret = s.much && s.seen ? factor_index_make(&x, n, host) : -ENOMEM;
 
 	if (!ret)
-		ret = look_at_places(n, host, &x, &s);
+		ret = decide_all_places(n, host, &x, &s);
 	factor_index_release(&x);
 	free(s.much);
 	free(s.seen);
@@ -263,6 +265,6 @@ int move_jumps(struct inference *n)
 
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		if (n->chain[h].num)
-			ret = move_jumps_of(n, h);
+			ret = move_host_jumps(n, h);
 	return ret;
 }

@@ -90,7 +90,7 @@ static double damp_variance(double before, double now, double least)
 	return exp(KEEP * log(before + least) + (1 - KEEP) * log(now + least)) - least;
 }
 
-static void learn_bend(struct chain *c, struct knot *k, double *quiet)
+static void learn_bend_variance(struct chain *c, struct knot *k, double *quiet)
 {
 	const double base = c->intensity[STATE_FREQUENCY] * k->length;
 	const struct increment_cavity cavity = compute_cavity(&k->score[STATE_FREQUENCY], k->bend,
@@ -101,7 +101,7 @@ static void learn_bend(struct chain *c, struct knot *k, double *quiet)
 		       WIDEST * c->bends.variance[c->bends.scales - 1]);
 }
 
-double white_noise(const struct chain *c, const struct knot *k)
+double compute_white_noise(const struct chain *c, const struct knot *k)
 {
 	return c->intensity[STATE_PHASE] * k->length + k->bend * k->length * k->length / 12;
 }
@@ -110,12 +110,12 @@ double white_noise(const struct chain *c, const struct knot *k)
 static struct increment_cavity compute_jump_cavity(const struct chain *c, const struct knot *k,
 						   double *white)
 {
-	*white = white_noise(c, k);
+	*white = compute_white_noise(c, k);
 	return compute_cavity(&k->score[STATE_PHASE], k->jump + *white, k->length, *white);
 }
 
-static void learn_jump(struct chain *c, struct knot *k, const struct increment_cavity *cavity,
-		       double white, double *quiet)
+static void learn_jump_variance(struct chain *c, struct knot *k,
+				const struct increment_cavity *cavity, double white, double *quiet)
 {
 	const double variance = fmax(mixture_match_moments(&c->jumps, cavity, quiet) - white, 0);
 
@@ -128,8 +128,8 @@ void learn_increments(struct chain *c, struct knot *k, double *smooth)
 	double white;
 	const struct increment_cavity jump = compute_jump_cavity(c, k, &white);
 
-	learn_bend(c, k, &k->quiet);
-	learn_jump(c, k, &jump, white, smooth);
+	learn_bend_variance(c, k, &k->quiet);
+	learn_jump_variance(c, k, &jump, white, smooth);
 }
 
 void learn_noise(struct chain *c)

@@ -10,7 +10,7 @@
 #include "infer/internal.h"
 #include "util/number.h"
 
-double infer_seconds(const struct inference *n, const struct correction *c, int64_t t)
+double infer_convert_to_seconds(const struct inference *n, const struct correction *c, int64_t t)
 {
 	int64_t common;
 	const double rest = correction_at(c, t, &common);
@@ -18,13 +18,14 @@ double infer_seconds(const struct inference *n, const struct correction *c, int6
 	return ((double)(common - n->origin) + rest) / SECOND;
 }
 
-double infer_own_time(const struct inference *n, const struct correction *c, double t)
+double infer_convert_to_own_time(const struct inference *n, const struct correction *c, double t)
 {
-	return (t - infer_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
+	return (t - infer_convert_to_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
 }
 
 /* Keep the messages of a bin; skip those with an impossible time. */
-static void keep_bin(struct inference *n, struct infer_link *l, int way, const struct bin *b)
+static void keep_bin_messages(struct inference *n, struct infer_link *l, int way,
+			      const struct bin *b)
 {
 	struct link_direction *d = &l->direction[way];
 	const int64_t raised = l->pair->direction[way].raised;
@@ -51,7 +52,7 @@ static void keep_bin(struct inference *n, struct infer_link *l, int way, const s
 	}
 }
 
-static int keep_link(struct inference *n, struct infer_link *l)
+static int keep_link_messages(struct inference *n, struct infer_link *l)
 {
 	for (int way = 0; way < 2; way++) {
 		const struct direction *from = &l->pair->direction[way];
@@ -62,14 +63,14 @@ static int keep_link(struct inference *n, struct infer_link *l)
 		if (!d->message)
 			return -ENOMEM;
 		for (size_t i = 0; i < e->num; i++)
-			keep_bin(n, l, way, &e->bin[i]);
+			keep_bin_messages(n, l, way, &e->bin[i]);
 		/* @raised is the resolution less 1. */
 		l->resolution = fmax(l->resolution, (double)from->raised);
 	}
 	return 0;
 }
 
-int infer_observe(struct inference *n)
+int infer_gather_messages(struct inference *n)
 {
 	const struct infer_task *t = n->task;
 	int ret = 0;
@@ -83,7 +84,7 @@ int infer_observe(struct inference *n)
 		l->pair = t->pair[i].pair;
 		for (int k = 0; k < 2; k++)
 			l->host[k] = t->pair[i].host[k];
-		ret = keep_link(n, l);
+		ret = keep_link_messages(n, l);
 	}
 	return ret;
 }

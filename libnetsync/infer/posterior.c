@@ -41,11 +41,11 @@ static void add_vertex(struct vertices *to, const struct inference *n, const str
 {
 	double frequency, value = compute_phase(k, t, &frequency);
 
-	to->v[to->num++] = (struct spline_vertex){ infer_own_time(n, c, t), value,
+	to->v[to->num++] = (struct spline_vertex){ infer_convert_to_own_time(n, c, t), value,
 						   frequency * (1 + c->skew) / SECOND };
 }
 
-static bool is_jump(const struct knot *k)
+static bool is_jump_significant(const struct knot *k)
 {
 	return k->jump > 0 &&
 	       fabs(k->jump * k->score[STATE_PHASE].gradient) > SEEN_JUMP * sqrt(k->variance);
@@ -59,14 +59,14 @@ static void find_vertices(struct vertices *to, struct change_point *change, size
 	for (size_t i = 0; i < chain->num; i++) {
 		const struct knot *k = &chain->knot[i];
 
-		if (i && is_jump(k)) {
+		if (i && is_jump_significant(k)) {
 			const double t = (k[-1].to + k->from) / 2;
 			struct change_point *p = &change[(*changes)++];
 
 			add_vertex(to, n, c, k - 1, t);
 			add_vertex(to, n, c, k, t);
 			*p = (struct change_point){
-				.t = infer_own_time(n, c, t),
+				.t = infer_convert_to_own_time(n, c, t),
 				.uncertainty = (k->from - k[-1].to) / 2 * SECOND,
 				.phase_step = true,
 				.offset = to->v[to->num - 1].value - to->v[to->num - 2].value,
@@ -78,13 +78,13 @@ static void find_vertices(struct vertices *to, struct change_point *change, size
 }
 
 /* The value and slope at a time on a line through a vertex. */
-static struct spline_vertex extend(const struct spline_vertex *v, double t)
+static struct spline_vertex extend_line(const struct spline_vertex *v, double t)
 {
 	return (struct spline_vertex){ t, v->value + v->slope * (t - v->t), v->slope };
 }
 
 /* Drop vertices that are outside the span or not ascending. */
-static void tidy_vertices(struct vertices *to, double span)
+static void drop_invalid_vertices(struct vertices *to, double span)
 {
 	size_t n = 0;
 
@@ -102,7 +102,7 @@ static void tidy_vertices(struct vertices *to, double span)
 }
 
 /* Could a clock follow this curve? Not if a value or slope is not a number, either. */
-static bool is_clock(const struct vertices *v)
+static bool is_possible_clock(const struct vertices *v)
 {
 	for (size_t i = 0; i < v->num; i++) {
 		const double length = i ? v->v[i].t - v->v[i - 1].t : 0;
@@ -133,7 +133,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 {
 	for (size_t i = 0; i < chain->num; i++) {
 		const struct deviation_knot k = {
-			.t = infer_own_time(n, c, chain->knot[i].t),
+			.t = infer_convert_to_own_time(n, c, chain->knot[i].t),
 			.deviation = sqrt(chain->knot[i].variance),
 		};
 
@@ -150,14 +150,14 @@ static int make_curve(const struct inference *n, const struct chain *chain, stru
 	struct spline_vertex first, last;
 
 	find_vertices(v, c->change, &c->num_changes, n, chain, c);
-	first = extend(v->v, 0);
-	last = extend(v->v + v->num - 1, span);
-	tidy_vertices(v, span);
+	first = extend_line(v->v, 0);
+	last = extend_line(v->v + v->num - 1, span);
+	drop_invalid_vertices(v, span);
 	memmove(v->v + 1, v->v, v->num * sizeof(*v->v));
 	v->v[0] = first;
 	v->num++;
 	v->v[v->num++] = last;
-	if (!is_clock(v))
+	if (!is_possible_clock(v))
 		return 0;
 	return spline_through(&c->curve, v->v, v->num) ? -ENOMEM : 1;
 }

@@ -68,8 +68,8 @@ static double compute_edge_precision(const struct lowest *l, struct moments cavi
 }
 
 /* The site of z that turns a cavity into the tilted moments. */
-static struct natural match_site(const struct lowest *l, struct moments cavity,
-				 struct moments tilted, double edge)
+static struct natural compute_matching_site(const struct lowest *l, struct moments cavity,
+					    struct moments tilted, double edge)
 {
 	const struct natural c = get_natural_parameters(cavity);
 	double precision = 1 / tilted.variance - c.precision;
@@ -82,7 +82,7 @@ static struct natural match_site(const struct lowest *l, struct moments cavity,
 	return (struct natural){ precision, tilted.mean * (c.precision + precision) - c.weighted };
 }
 
-struct natural factor_site(struct natural z, double sign, struct moments others)
+struct natural factor_get_end_site(struct natural z, double sign, struct moments others)
 {
 	const double spread = 1 + z.precision * others.variance;
 
@@ -106,8 +106,8 @@ static double factor_damp(struct natural *site, struct natural to, struct moment
 }
 
 /* The marginals at the ends of a factor. */
-static void find_ends(const struct inference *n, const struct infer_link *l, int way,
-		      const struct factor *f, struct moments end[FACTOR_ENDS])
+static void get_end_marginals(const struct inference *n, const struct infer_link *l, int way,
+			      const struct factor *f, struct moments end[FACTOR_ENDS])
 {
 	for (int e = 0; e < 2; e++) {
 		const struct chain *c = &n->chain[l->host[e ? !way : way]];
@@ -123,7 +123,7 @@ static void find_ends(const struct inference *n, const struct infer_link *l, int
 static const double sign[FACTOR_ENDS] = { 1, -1, 1 };
 
 /* The sum of the ends: z. */
-static struct moments sum_ends(const struct moments end[FACTOR_ENDS])
+static struct moments sum_end_marginals(const struct moments end[FACTOR_ENDS])
 {
 	struct moments z = { 0, 0 };
 
@@ -134,7 +134,7 @@ static struct moments sum_ends(const struct moments end[FACTOR_ENDS])
 	return z;
 }
 
-static struct moments sum_others(int to, const struct moments cavity[FACTOR_ENDS])
+static struct moments sum_other_cavities(int to, const struct moments cavity[FACTOR_ENDS])
 {
 	struct moments others = { 0, 0 };
 
@@ -148,10 +148,10 @@ static struct moments sum_others(int to, const struct moments cavity[FACTOR_ENDS
 }
 
 /* The message to an end, given a site of z and the cavities of the other two ends. */
-static struct natural message_to(int to, struct natural site,
-				 const struct moments cavity[FACTOR_ENDS])
+static struct natural compute_message_to_end(int to, struct natural site,
+					     const struct moments cavity[FACTOR_ENDS])
 {
-	return factor_site(site, sign[to], sum_others(to, cavity));
+	return factor_get_end_site(site, sign[to], sum_other_cavities(to, cavity));
 }
 
 /* The chain of a link whose delay is estimated together with that clock, or NULL. */
@@ -164,8 +164,8 @@ static const struct chain *find_joint_chain(const struct inference *n, const str
 }
 
 /* The end at which a chain is, if messages go in direction @way. */
-static int find_end(const struct inference *n, const struct infer_link *l, int way,
-		    const struct chain *c)
+static int find_link_end(const struct inference *n, const struct infer_link *l, int way,
+			 const struct chain *c)
 {
 	return c == &n->chain[l->host[way]] ? TO_SENDER : TO_RECEIVER;
 }
@@ -175,21 +175,21 @@ struct moments factor_others(const struct inference *n, const struct infer_link 
 {
 	struct moments end[FACTOR_ENDS];
 
-	find_ends(n, l, way, f, end);
+	get_end_marginals(n, l, way, f, end);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		end[i] = factor_cavity(end[i], f->site[i]);
 	*sign_of = sign[to];
 	/* A window examines the clock for a fixed joint delay. */
 	if (find_joint_chain(n, l))
 		end[TO_LINK] = (struct moments){ l->delay.mean, 0 };
-	return sum_others(to, end);
+	return sum_other_cavities(to, end);
 }
 
 /* The marginal of z, if the delay is estimated together with the clock @c. */
 static struct moments compute_joint_z(const struct inference *n, const struct infer_link *l,
 				      int way, const struct factor *f, const struct chain *c)
 {
-	const int end = find_end(n, l, way, c);
+	const int end = find_link_end(n, l, way, c);
 	const struct knot *k = &c->knot[f->knot[end == TO_SENDER ? way : !way]];
 	const double variance = k->variance + (1 + 2 * sign[end] * k->response) * l->delay.variance;
 
@@ -200,7 +200,8 @@ static struct moments compute_joint_z(const struct inference *n, const struct in
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn)
 {
-	return match_site(l, z, delay_tilt(l, d, z, learn), l->messages / d->mean);
+	return compute_matching_site(l, z, delay_tilt_cavity(l, d, z, learn),
+				     l->messages / d->mean);
 }
 
 void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f)
@@ -215,11 +216,11 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 					       compute_joint_z(n, l, way, f, joint), false);
 		return;
 	}
-	find_ends(n, l, way, f, end);
-	z = sum_ends(end);
+	get_end_marginals(n, l, way, f, end);
+	z = sum_end_marginals(end);
 	site = factor_tilt(&f->lowest, &law, z, false);
 	for (int i = 0; i < FACTOR_ENDS; i++)
-		f->site[i] = message_to(i, site, end);
+		f->site[i] = compute_message_to_end(i, site, end);
 }
 
 /* Update the messages of a factor. Return the sum of their squared moves. */
@@ -232,18 +233,18 @@ static double update_factor(const struct inference *n, const struct infer_link *
 	double moved = 0;
 	bool flat;
 
-	find_ends(n, l, way, f, end);
+	get_end_marginals(n, l, way, f, end);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		cavity[i] = factor_cavity(end[i], f->site[i]);
-	z = sum_ends(cavity);
+	z = sum_end_marginals(cavity);
 	flat = n->alone || z.variance > reach * reach;
 	if (flat)
 		z = (struct moments){ f->lowest.delay[0], reach * reach };
 	site = factor_tilt(&f->lowest, law, z, n->learn && !flat);
 	for (int i = 0; i < FACTOR_ENDS; i++)
 		if (end[i].variance > 0 && !(flat && i == TO_LINK))
-			moved += factor_damp(&f->site[i], message_to(i, site, cavity), end[i],
-					     flat ? 1 : n->damping);
+			moved += factor_damp(&f->site[i], compute_message_to_end(i, site, cavity),
+					     end[i], flat ? 1 : n->damping);
 	/* If the phases are unknown, the messages tell nothing about the minimum delay. */
 	if (flat)
 		f->site[TO_LINK] = (struct natural){ 0, 0 };
@@ -259,7 +260,7 @@ static void find_joint_target(const struct inference *n, const struct infer_link
 			      struct natural *pull)
 {
 	const double reach = FLAT * law->mean / f->lowest.messages;
-	const int end = find_end(n, l, way, c);
+	const int end = find_link_end(n, l, way, c);
 	const struct knot *k = &c->knot[f->knot[end == TO_SENDER ? way : !way]];
 	const struct moments marginal = compute_joint_z(n, l, way, f, c);
 	const struct natural site = f->site[TO_LINK];
@@ -350,8 +351,8 @@ void knot_add_site(struct knot *k, struct natural site, double sign_of)
 }
 
 /* Add the messages of a direction to its hosts and to its link. */
-static void add_direction(struct inference *n, const struct infer_link *l, int way,
-			  struct natural *delay)
+static void add_direction_sites(struct inference *n, const struct infer_link *l, int way,
+				struct natural *delay)
 {
 	const struct chain *joint = find_joint_chain(n, l);
 	const struct link_direction *d = &l->direction[way];
@@ -366,8 +367,9 @@ static void add_direction(struct inference *n, const struct infer_link *l, int w
 				continue;
 			/* The smoother takes the uncertainty of a joint delay into account. */
 			if (joint)
-				f->site[e] = factor_site(f->site[TO_LINK], sign[e],
-							 (struct moments){ l->delay.mean, 0 });
+				f->site[e] = factor_get_end_site(f->site[TO_LINK], sign[e],
+								 (struct moments){ l->delay.mean,
+										   0 });
 			knot_add_site(&c[e]->knot[knot[e]], f->site[e], sign[e]);
 		}
 		natural_add(delay, f->site[TO_LINK]);
@@ -375,7 +377,7 @@ static void add_direction(struct inference *n, const struct infer_link *l, int w
 }
 
 /* Sum the messages at knots and links, in an order that does not depend on threads. */
-static void add_sites(struct inference *n)
+static void sum_all_sites(struct inference *n)
 {
 	for (size_t h = 0; h < n->task->num; h++)
 		for (size_t i = 0; i < n->chain[h].num; i++)
@@ -387,7 +389,7 @@ static void add_sites(struct inference *n)
 		struct natural delay = l->first;
 
 		for (int way = 0; way < 2; way++)
-			add_direction(n, l, way, &delay);
+			add_direction_sites(n, l, way, &delay);
 		if (!n->alone && !find_joint_chain(n, l))
 			l->delay = (struct moments){ delay.weighted / delay.precision,
 						     1 / delay.precision };
@@ -405,16 +407,16 @@ static int compute_link_first_sites(void *inference, size_t i)
 	return 0;
 }
 
-int propagate_first(struct inference *n)
+int propagate_first_messages(struct inference *n)
 {
 	int ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
 			       compute_link_first_sites, n);
 
-	add_sites(n);
+	sum_all_sites(n);
 	return ret;
 }
 
-int propagate(struct inference *n)
+int propagate_messages(struct inference *n)
 {
 	double moved = 0, factors = 0;
 	int ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
@@ -425,6 +427,6 @@ int propagate(struct inference *n)
 		factors += (double)n->link[i].factors;
 	}
 	n->moved = factors > 0 ? sqrt(moved / factors) : 0;
-	add_sites(n);
+	sum_all_sites(n);
 	return ret;
 }

@@ -25,7 +25,8 @@
  */
 #define PRIOR_DEVIATIONS 30.0
 
-static void add_noise(double cov[STATES][STATES], const struct chain *c, const struct knot *k)
+static void add_process_noise(double cov[STATES][STATES], const struct chain *c,
+			      const struct knot *k)
 {
 	/* A bend may be anywhere between the knots; half-way is assumed. */
 	const double variance[STATES] = {
@@ -39,7 +40,7 @@ static void add_noise(double cov[STATES][STATES], const struct chain *c, const s
 	for (int s = 0; s < STATES; s++) {
 		double g[STATES];
 
-		increment_loading(g, s, k->length);
+		increment_set_loading(g, s, k->length);
 		for (int i = 0; i <= s; i++)
 			for (int j = 0; j <= s; j++)
 				cov[i][j] += variance[s] * g[i] * g[j];
@@ -51,7 +52,7 @@ void filter_predict(struct filtered *f, const struct chain *c, const struct knot
 	state_shift(f->mean, k->length);
 	state_shift(f->response, k->length);
 	covariance_shift(f->cov, k->length);
-	add_noise(f->cov, c, k);
+	add_process_noise(f->cov, c, k);
 }
 
 void filter_begin(struct filtered *f, const struct first_state *s)
@@ -130,14 +131,14 @@ static double compute_quadratic_form(const struct backward *b, const double v[ST
 	double sum = 0;
 
 	for (int i = 0; i < STATES; i++)
-		sum += v[i] * dot(b->information[i], v, STATES);
+		sum += v[i] * dot_product(b->information[i], v, STATES);
 	return sum;
 }
 
 /* The posterior of component @i at a knot, for the last delay. */
 static struct moments compute_marginal(const struct filtered *f, const struct backward *b, int i)
 {
-	return (struct moments){ f->mean[i] + dot(f->cov[i], b->gradient, STATES),
+	return (struct moments){ f->mean[i] + dot_product(f->cov[i], b->gradient, STATES),
 				 f->cov[i][i] - compute_quadratic_form(b, f->cov[i]) };
 }
 
@@ -147,10 +148,10 @@ static struct moments compute_marginal(const struct filtered *f, const struct ba
  */
 static double compute_state_before_site(const struct filtered *f, const double v[STATES])
 {
-	return f->kept * v[0] - f->weight * dot(f->gain + 1, v + 1, STATES - 1);
+	return f->kept * v[0] - f->weight * dot_product(f->gain + 1, v + 1, STATES - 1);
 }
 
-static void add_site(struct backward *b, const struct filtered *f)
+static void add_site_backward(struct backward *b, const struct filtered *f)
 {
 	double first[STATES];
 
@@ -168,11 +169,11 @@ static void score_increments(struct knot *k, const struct backward *b, struct de
 	for (int s = 0; s < STATES; s++) {
 		double g[STATES];
 
-		increment_loading(g, s, k->length);
-		k->score[s].gradient = dot(g, b->gradient, STATES);
+		increment_set_loading(g, s, k->length);
+		k->score[s].gradient = dot_product(g, b->gradient, STATES);
 		k->score[s].information = compute_quadratic_form(b, g);
 		if (effect)
-			effect->score[s] = dot(g, b->response, STATES);
+			effect->score[s] = dot_product(g, b->response, STATES);
 	}
 }
 
@@ -189,13 +190,14 @@ static void set_marginals(struct knot *k, const struct filtered *f, const struct
 		if (first)
 			first[i] = m.variance;
 		if (effect)
-			effect->state[i] = f->response[i] + dot(f->cov[i], b->response, STATES);
+			effect->state[i] = f->response[i] +
+					   dot_product(f->cov[i], b->response, STATES);
 	}
 }
 
 /* @first: variances of the first state. @effect: of the delay, by knot; NULL: none. */
-static void smooth_back(struct chain *c, const struct filtered *f, double first[STATES],
-			struct delay_effect *effect)
+static void smooth_chain_backward(struct chain *c, const struct filtered *f, double first[STATES],
+				  struct delay_effect *effect)
 {
 	struct backward b = { 0 };
 
@@ -203,7 +205,7 @@ static void smooth_back(struct chain *c, const struct filtered *f, double first[
 		struct knot *k = &c->knot[n];
 
 		set_marginals(k, &f[n], &b, n ? NULL : first, effect ? &effect[n] : NULL);
-		add_site(&b, &f[n]);
+		add_site_backward(&b, &f[n]);
 		if (!n)
 			break;
 		score_increments(k, &b, effect ? &effect[n] : NULL);
@@ -281,7 +283,7 @@ int smooth_chain(struct chain *c)
 		return -ENOMEM;
 	}
 	filter_chain(c, f);
-	smooth_back(c, f, first, effect);
+	smooth_chain_backward(c, f, first, effect);
 	if (effect)
 		move_delay(c, effect, first);
 	recentre_first_state(c, first);

@@ -58,7 +58,7 @@ static struct start_window compute_message_window(struct start *s, int way, cons
 }
 
 /* The lowest corner of a bin. */
-static const struct point *find_lowest(const struct bin *b)
+static const struct point *find_lowest_corner(const struct bin *b)
 {
 	const struct point *p = b->corner;
 
@@ -80,8 +80,8 @@ static bool compute_median_window(struct start *s, int way, size_t from, size_t 
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++) {
-		const struct start_window at = compute_message_window(s, way,
-								      find_lowest(&e->bin[i]));
+		const struct start_window at = compute_message_window(
+			s, way, find_lowest_corner(&e->bin[i]));
 
 		if (at.t < 0 ||
 		    at.t > (double)(s->host->correction->to - s->host->correction->from))
@@ -112,7 +112,7 @@ static size_t count_bins_before(const struct envelope *e, double x)
 }
 
 /* Compute windows of both directions. Return their number. @y is scratch space. */
-static size_t find_windows(struct start *s, struct start_window *w, double *y)
+static size_t compute_start_windows(struct start *s, struct start_window *w, double *y)
 {
 	const struct envelope *e[2] = { &s->host->via->direction[0].envelope,
 					&s->host->via->direction[1].envelope };
@@ -143,8 +143,8 @@ static size_t find_windows(struct start *s, struct start_window *w, double *y)
  * Set the line through windows, by medians, the first phase, and the range of the remainders of
  * all windows. @v is scratch space.
  */
-static void set_line(struct start *s, const struct start_window *w, size_t num, double *v,
-		     struct chain *chain)
+static void set_first_line(struct start *s, const struct start_window *w, size_t num, double *v,
+			   struct chain *chain)
 {
 	struct correction *c = s->host->correction;
 	double slope, least = HUGE_VAL, most = -HUGE_VAL, middle;
@@ -165,7 +165,7 @@ static void set_line(struct start *s, const struct start_window *w, size_t num, 
 	chain->range = most - least;
 	c->skew = slope;
 	c->offset = s->base;
-	c->frac = add_whole(&c->offset, middle);
+	c->frac = add_whole_ns(&c->offset, middle);
 }
 
 /* Keep the slopes between windows, relative to the line: 0 or -ENOMEM. @v is scratch space. */
@@ -185,7 +185,8 @@ static int keep_slopes(struct inference *n, const struct correction *c,
 
 		memcpy(near, v + from, (to - from) * sizeof(*near));
 		n->slope[n->num_slopes++] = (struct start_slope){
-			.until = infer_seconds(n, c, c->from) + w[i].t * (1 + c->skew) / SECOND,
+			.until = infer_convert_to_seconds(n, c, c->from) +
+				 w[i].t * (1 + c->skew) / SECOND,
 			.frequency = (statistics_median(near, to - from) - c->skew) /
 				     (1 + c->skew) * SECOND,
 		};
@@ -224,9 +225,9 @@ static int start_host(struct inference *inference, size_t i, struct chain *chain
 	w = malloc(MOST_WINDOWS * sizeof(*w));
 	v = malloc((d[0].envelope.num + d[1].envelope.num + MOST_WINDOWS) * sizeof(*v));
 	if (w && v) {
-		n = find_windows(&s, w, v);
+		n = compute_start_windows(&s, w, v);
 		if (n > 1)
-			set_line(&s, w, n, v, chain);
+			set_first_line(&s, w, n, v, chain);
 		ret = n > 1 ? keep_slopes(inference, h->correction, w, n, v) : 0;
 	}
 	free(w);
@@ -234,7 +235,7 @@ static int start_host(struct inference *inference, size_t i, struct chain *chain
 	return ret;
 }
 
-int infer_start(struct inference *n)
+int infer_start_clocks(struct inference *n)
 {
 	int ret = 0;
 

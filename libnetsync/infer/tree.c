@@ -12,7 +12,9 @@
 #include "infer/internal.h"
 #include "util/number.h"
 
-/* Least time on either side of a knot for the slope of a curve, s. Chosen: a cell may be shorter. */
+/*
+ * Least time on either side of a knot for the slope of a curve, s. Chosen: a cell may be shorter.
+ */
 #define LEAST_HALF 1e-6
 
 /* Infer a host's curve relative to its parent, whose own curve is known. Return 0 or -ENOMEM. */
@@ -72,15 +74,15 @@ void tree_curves_release(struct inference *n)
 	n->first = NULL;
 }
 
-double tree_curves_next_step(const struct inference *n, size_t host, double t)
+double tree_curves_find_next_step(const struct inference *n, size_t host, double t)
 {
 	const struct correction *c = n->task->host[host].correction;
 	const struct correction *first = &n->first[host];
-	const double own = infer_own_time(n, c, t);
+	const double own = infer_convert_to_own_time(n, c, t);
 
 	for (size_t i = correction_changes_before(first, own); i < first->num_changes; i++)
 		if (first->change[i].phase_step && first->change[i].t > own)
-			return infer_seconds(n, c, c->from) +
+			return infer_convert_to_seconds(n, c, c->from) +
 			       first->change[i].t * (1 + c->skew) / SECOND;
 	return HUGE_VAL;
 }
@@ -89,7 +91,7 @@ double tree_curves_next_step(const struct inference *n, size_t host, double t)
 static double compute_first_phase(const struct inference *n, size_t host, double t)
 {
 	return spline_at(&n->first[host].curve,
-			 infer_own_time(n, n->task->host[host].correction, t));
+			 infer_convert_to_own_time(n, n->task->host[host].correction, t));
 }
 
 /* Return false if the host has no curve. */
@@ -105,8 +107,8 @@ static bool set_first_state(const struct inference *n, size_t host, struct knot 
 	k->state[STATE_FREQUENCY] = (compute_first_phase(n, host, k->t + half) -
 				     compute_first_phase(n, host, k->t - half)) /
 				    (2 * half);
-	deviation = correction_deviation_at(&n->first[host],
-					    c->from + (int64_t)infer_own_time(n, c, k->t));
+	deviation = correction_deviation_at(
+		&n->first[host], c->from + (int64_t)infer_convert_to_own_time(n, c, k->t));
 	k->variance = deviation * deviation;
 	return true;
 }
@@ -133,14 +135,14 @@ void tree_curves_set_states(struct inference *n)
 }
 
 /* Return the square of the sum of all steps in a host's first curve since the knot before. */
-static double square_steps_before(const struct inference *n, size_t host, const struct knot *k)
+static double compute_squared_steps(const struct inference *n, size_t host, const struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;
 	const struct correction *first = &n->first[host];
-	const double to = infer_own_time(n, c, k->t);
+	const double to = infer_convert_to_own_time(n, c, k->t);
 	double sum = 0;
 
-	for (size_t i = correction_changes_before(first, infer_own_time(n, c, k[-1].t));
+	for (size_t i = correction_changes_before(first, infer_convert_to_own_time(n, c, k[-1].t));
 	     i < first->num_changes && first->change[i].t < to; i++)
 		if (first->change[i].phase_step)
 			sum += fabs(first->change[i].offset);
@@ -160,7 +162,7 @@ void tree_curves_set_increments(struct inference *n)
 			const double bend = k->state[STATE_FREQUENCY] -
 					    k[-1].state[STATE_FREQUENCY];
 
-			k->jump = square_steps_before(n, h, k);
+			k->jump = compute_squared_steps(n, h, k);
 			k->bend = bend * bend + c->bends.variance[0];
 		}
 	}

@@ -71,8 +71,8 @@ void factor_index_release(struct factor_index *x)
 
 /* ---- windows ------------------------------------------------------------- */
 
-static void fill_factor(struct window_factor *to, const struct inference *n,
-			const struct factor_place *p)
+static void fill_window_factor(struct window_factor *to, const struct inference *n,
+			       const struct factor_place *p)
 {
 	struct infer_link *l = &n->link[p->link];
 	struct link_direction *d = &l->direction[p->way];
@@ -98,7 +98,7 @@ int window_open(struct chain_window *w, const struct inference *n, size_t host,
 	memcpy(w->chain.knot, c->knot + from, (to - from) * sizeof(*w->chain.knot));
 	for (size_t i = from, k = 0; i < to; i++)
 		for (uint32_t p = x->first[i]; p < x->first[i + 1]; p++, k++) {
-			fill_factor(&w->factor[k], n, &x->place[p]);
+			fill_window_factor(&w->factor[k], n, &x->place[p]);
 			w->factor[k].knot = (uint32_t)(i - from);
 		}
 	memcpy(w->chain.first.mean, c->knot[from].state, sizeof(w->chain.first.mean));
@@ -130,13 +130,13 @@ void window_close(struct chain_window *w)
 /* ---- the filter ---------------------------------------------------------- */
 
 /* Pass a factor: compute its evidence and its site. */
-static double pass_factor(struct filtered *f, struct window_factor *w)
+static double filter_factor(struct filtered *f, struct window_factor *w)
 {
 	const struct moments z = { w->others.mean + w->sign * f->mean[STATE_PHASE],
 				   w->others.variance + f->cov[STATE_PHASE][STATE_PHASE] };
-	const double evidence = delay_evidence(w->lowest, w->law, z);
+	const double evidence = delay_compute_evidence(w->lowest, w->law, z);
 
-	w->site = factor_site(factor_tilt(w->lowest, w->law, z, false), w->sign, w->others);
+	w->site = factor_get_end_site(factor_tilt(w->lowest, w->law, z, false), w->sign, w->others);
 	filter_update(f, w->site);
 	return evidence;
 }
@@ -153,11 +153,11 @@ void window_filter(struct chain_window *w)
 
 		if (i) {
 			filter_predict(&f, c, at);
-			w->evidence += mixture_log_share(&c->bends, at->length, at->bend) +
-				       mixture_log_share(&c->jumps, at->length, at->jump);
+			w->evidence += mixture_compute_log_share(&c->bends, at->length, at->bend) +
+				       mixture_compute_log_share(&c->jumps, at->length, at->jump);
 		}
 		for (; k < w->num && w->factor[k].knot == i; k++)
-			w->evidence += pass_factor(&f, &w->factor[k]);
+			w->evidence += filter_factor(&f, &w->factor[k]);
 	}
 }
 
@@ -183,7 +183,7 @@ void window_apply(const struct chain_window *w, struct inference *n, size_t host
 		knot_add_site(&knot[from + f->knot], f->site, f->sign);
 		d->factor[p->factor].site[p->end] = f->site;
 		if (n->chain[host].delay)
-			d->factor[p->factor].site[TO_LINK] = factor_site(
+			d->factor[p->factor].site[TO_LINK] = factor_get_end_site(
 				f->site, f->sign, (struct moments){ -f->sign * f->others.mean, 0 });
 	}
 }

@@ -22,7 +22,7 @@ int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 	return raw->value(raw, field, value);
 }
 
-int event_stopped(const struct event_reading *reading)
+int event_fail_stopped(const struct event_reading *reading)
 {
 	return io_fail(reading->io, -ECANCELED, "Reading was stopped.");
 }
@@ -87,7 +87,7 @@ int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source
 		return io_fail(io, -EINVAL, "The size of a source is invalid.");
 	copies = calloc(num + (size_t)1, sizeof(*copies));
 	if (!copies)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	for (uint32_t i = 0; i < num; i++)
 		memcpy(&copies[i], (const char *)sources + i * source_size, sizeof(*copies));
 	reading = (struct event_reading){ io, copies, num, each, data };

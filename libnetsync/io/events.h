@@ -26,6 +26,6 @@ int dat_read_events(const struct event_reading *reading);
 int perf_read_events(const struct event_reading *reading);
 
 /* Keep the error for a reading that @each stopped. */
-int event_stopped(const struct event_reading *reading);
+int event_fail_stopped(const struct event_reading *reading);
 
 #endif

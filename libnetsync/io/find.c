@@ -38,7 +38,7 @@ const struct trace_reader *io_find_format(const char *format)
 	return NULL;
 }
 
-int io_prepare(struct netsync_io *io)
+int io_prepare_readers(struct netsync_io *io)
 {
 	int ret = 0;
 
@@ -48,7 +48,7 @@ int io_prepare(struct netsync_io *io)
 	return ret;
 }
 
-int io_group(const struct netsync_io *io)
+int io_group_traces(const struct netsync_io *io)
 {
 	int ret = 0;
 
@@ -205,7 +205,7 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 	}
 	last = array_add(&io->traces, io->num_traces, sizeof(*last));
 	if (!trace->host_name || !last || io_make_printable(&trace->host_name))
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	*last = trace;
 	io->num_traces++;
 	return 1;
@@ -223,7 +223,7 @@ static int add_found_trace(struct netsync_io *io, const struct trace_reader *rea
 	int ret;
 
 	if (!trace)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	trace->io = io;
 	trace->window = RANGE_ALL;
 	trace->info.host = NETSYNC_IO_NO_HOST;
@@ -324,11 +324,12 @@ const struct trace_reader *io_find_reader(const struct netsync_io *io, struct fo
 }
 
 /* Skip a file, for the reason that io_fail() was given. Return 0, or -ENOMEM. */
-static int skip_file(struct netsync_io *io, struct trace_search *search, const char *path, int err)
+static int skip_unreadable_file(struct netsync_io *io, struct trace_search *search,
+				const char *path, int err)
 {
-	search->lost += io_is_lost(err);
+	search->lost += io_is_lost_error(err);
 	search->skipped++;
-	return io_leave_out(io, path);
+	return io_skip_input(io, path);
 }
 
 /*
@@ -346,12 +347,13 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 		return 0;
 	why = io_explain_foreign(found, &looks_like);
 	if (!why)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	if (is_given)
 		ret = io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path, why);
 	else if (looks_like)
-		ret = skip_file(io, search, found->path,
-				io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path, why));
+		ret = skip_unreadable_file(io, search, found->path,
+					   io_fail(io, -EPROTONOSUPPORT, "%s: %s", found->path,
+						   why));
 	else if (!search->others++)
 		search->other = strdup(found->path);
 	free(why);
@@ -359,9 +361,9 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 }
 
 /* Add what a reader claimed. Of a directory, what cannot be read is skipped. */
-static int take_claimed_trace(struct netsync_io *io, const struct trace_reader *reader,
-			      const struct found *found, const char *name, bool is_given,
-			      struct trace_search *search)
+static int add_claimed_trace(struct netsync_io *io, const struct trace_reader *reader,
+			     const struct found *found, const char *name, bool is_given,
+			     struct trace_search *search)
 {
 	const int ret = add_found_trace(io, reader, found, name);
 
@@ -370,16 +372,16 @@ static int take_claimed_trace(struct netsync_io *io, const struct trace_reader *
 		search->usable += ret;
 		return 0;
 	}
-	if (!io_is_lost(ret) && (is_given || ret == -ENOMEM || ret == -EEXIST))
+	if (!io_is_lost_error(ret) && (is_given || ret == -ENOMEM || ret == -EEXIST))
 		return ret;
-	return skip_file(io, search, found->path, ret);
+	return skip_unreadable_file(io, search, found->path, ret);
 }
 
 /*
  * Examine a file or directory. Return 1 if it is a trace; 0 if not; or a negative value after
  * io_fail().
  */
-static int look_at_path(struct netsync_io *io, const char *path, const struct stat *st,
+static int examine_path(struct netsync_io *io, const char *path, const struct stat *st,
 			const char *name, bool is_given, struct trace_search *search)
 {
 	struct found found = { .path = path, .st = st };
@@ -388,13 +390,14 @@ static int look_at_path(struct netsync_io *io, const char *path, const struct st
 
 	reader = io_find_reader(io, &found, &ret);
 	if (reader) {
-		ret = take_claimed_trace(io, reader, &found, name, is_given, search);
+		ret = add_claimed_trace(io, reader, &found, name, is_given, search);
 		return ret < 0 ? ret : 1;
 	}
 	if (!ret)
 		return refuse_unknown_file(io, &found, is_given, search);
 	io_fail_file(io, path, ret);
-	return is_given && !io_is_lost(ret) ? ret : skip_file(io, search, path, ret);
+	return is_given && !io_is_lost_error(ret) ? ret :
+						    skip_unreadable_file(io, search, path, ret);
 }
 
 static int visit_search_entry(struct netsync_io *io, FTS *fts, FTSENT *entry, const char *name,
@@ -421,7 +424,7 @@ static int visit_search_entry(struct netsync_io *io, FTS *fts, FTSENT *entry, co
 	}
 	if (entry->fts_level > 0)
 		search->entries++;
-	ret = look_at_path(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level, search);
+	ret = examine_path(io, entry->fts_path, entry->fts_statp, name, !entry->fts_level, search);
 	if (ret > 0)
 		fts_set(fts, entry, FTS_SKIP);
 	return ret < 0 ? ret : 0;
@@ -441,8 +444,8 @@ static void warn_of_skipped_entries(struct netsync_io *io, const char *path,
 			search->others, search->other);
 }
 
-static int search_path(struct netsync_io *io, const char *path, const char *name,
-		       struct trace_search *search)
+static int search_for_traces(struct netsync_io *io, const char *path, const char *name,
+			     struct trace_search *search)
 {
 	char *paths[] = { (char *)path, NULL };
 	/*
@@ -520,15 +523,15 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 }
 
 /* Add the trace that a pipe or an open file contains. */
-static int take_kept_input(struct netsync_io *io, const char *path, const char *name,
-			   struct trace_search *search)
+static int add_kept_input(struct netsync_io *io, const char *path, const char *name,
+			  struct trace_search *search)
 {
 	struct stat st;
 	int ret;
 
 	if (io_stat_file(io, path, &st))
 		return io_fail_file(io, path, -errno);
-	ret = look_at_path(io, path, &st, name, true, search);
+	ret = examine_path(io, path, &st, name, true, search);
 	return ret < 0 ? ret : 0;
 }
 
@@ -556,20 +559,20 @@ static int add_given_path(struct netsync_io *io, const char *path, const char *n
 	int ret = is_pipe_name(path) ? 0 : io_probe_path(io, path);
 
 	if (ret < 0)
-		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
+		return io_skip_input(io, path) < 0 ? -ENOMEM : ret;
 	ret = check_given_path(io, &path, &st);
-	if (io_is_lost(ret))
-		return io_leave_out(io, path) < 0 ? -ENOMEM : ret;
+	if (io_is_lost_error(ret))
+		return io_skip_input(io, path) < 0 ? -ENOMEM : ret;
 	if (!ret && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && !io_is_open_file(path))))
-		ret = search_path(io, path, name, &search);
+		ret = search_for_traces(io, path, name, &search);
 	else if (!ret)
-		ret = take_kept_input(io, path, name, &search);
+		ret = add_kept_input(io, path, name, &search);
 	free(search.link);
 	free(search.other);
 	return ret < 0 ? ret : check_search_result(io, path, &search);
 }
 
-int io_check_new(struct netsync_io *io, const char *what)
+int io_check_can_add(struct netsync_io *io, const char *what)
 {
 	if (io->live)
 		return io_fail(io, -EBUSY,
@@ -586,7 +589,7 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 	char *name;
 	int ret;
 
-	ret = io_check_new(io, what);
+	ret = io_check_can_add(io, what);
 	if (ret < 0)
 		return ret;
 	if (!equal || (slash && slash < equal))
@@ -595,7 +598,7 @@ int netsync_io_add(struct netsync_io *io, const char *what)
 		return io_fail(io, -EINVAL, "%s: no host name before the '='.", what);
 	name = strndup(what, equal - what);
 	if (!name)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	ret = add_given_path(io, equal + 1, name);
 	free(name);
 	return ret;

@@ -72,7 +72,7 @@ static const char *const suffixes[] = {
 /* ---- names ----------------------------------------------------------------- */
 
 /* Is the word one of these suffixes, optionally followed by the number of a rotated file? */
-static bool is_suffix(const char *word, size_t len)
+static bool is_known_suffix(const char *word, size_t len)
 {
 	while (len && isdigit((unsigned char)word[len - 1]))
 		len--;
@@ -92,7 +92,7 @@ static bool has_name_of_trace(const char *path)
 		const char *word = dot + 1;
 		const size_t len = strcspn(word, ".");
 
-		if (is_suffix(word, len))
+		if (is_known_suffix(word, len))
 			return true;
 		dot = word[len] ? word + len : NULL;
 	}
@@ -101,7 +101,7 @@ static bool has_name_of_trace(const char *path)
 
 /* ---- contents -------------------------------------------------------------- */
 
-static const struct foreign *find_foreign(const struct found *found)
+static const struct foreign *find_foreign_format(const struct found *found)
 {
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		const struct foreign *f = &foreign[i];
@@ -141,7 +141,7 @@ static const char *explain_unknown_file(const struct found *found)
 char *io_explain_foreign(const struct found *found, bool *looks_like)
 {
 	const struct compression *c = found->compression;
-	const struct foreign *f = find_foreign(found);
+	const struct foreign *f = find_foreign_format(found);
 
 	*looks_like = (f && f->looks_like) || found->is_claimed || has_name_of_trace(found->path);
 	if (c && !c->begin)

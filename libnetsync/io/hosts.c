@@ -33,7 +33,7 @@ static int compare_clocks(const struct trace *a, const struct trace *b)
 	return order;
 }
 
-bool io_same_host(const struct trace *a, const struct trace *b)
+bool io_is_same_host(const struct trace *a, const struct trace *b)
 {
 	return !compare_clocks(a, b);
 }
@@ -124,7 +124,7 @@ static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts, si
 	unsigned int repeated = 1;
 
 	for (size_t i = 0; i < io->num_traces; i++)
-		if (!i || !io_same_host(io->traces[i - 1], io->traces[i]))
+		if (!i || !io_is_same_host(io->traces[i - 1], io->traces[i]))
 			hosts[(*num)++] = (struct io_host){ .base = io->traces[i],
 							    .range.hi = -1,
 							    .number = -1 };
@@ -140,12 +140,12 @@ static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts, si
 		if (!format_host_name(&hosts[i], base->host_name,
 				      has_other_clocks(io, base) ? base->clock_name : NULL,
 				      repeated))
-			return io_no_memory(io);
+			return io_fail_no_memory(io);
 	}
 	return 0;
 }
 
-static struct name *name_in_texts(const struct netsync_io *io, const struct io_host *host)
+static struct name *find_name_in_texts(const struct netsync_io *io, const struct io_host *host)
 {
 	return names_find(&io->hosts, &(struct text_word){ host->name, host->name_len });
 }
@@ -154,7 +154,7 @@ static struct name *name_in_texts(const struct netsync_io *io, const struct io_h
 static int make_hosts_of_texts(struct netsync_io *io, struct io_host *hosts, size_t *num)
 {
 	for (size_t i = 0; i < *num; i++) {
-		struct name *name = name_in_texts(io, &hosts[i]);
+		struct name *name = find_name_in_texts(io, &hosts[i]);
 
 		if (name)
 			name->number = 0;
@@ -166,15 +166,15 @@ static int make_hosts_of_texts(struct netsync_io *io, struct io_host *hosts, siz
 			continue;
 		hosts[*num] = (struct io_host){ .range.hi = -1, .number = -1 };
 		if (!format_host_name(&hosts[(*num)++], name->text, NULL, 1))
-			return io_no_memory(io);
+			return io_fail_no_memory(io);
 	}
 	return 0;
 }
 
-static int number_host(struct netsync_io *io, struct io_host *host)
+static int register_host(struct netsync_io *io, struct io_host *host)
 {
 	int number = netsync_add_host(io->ns, host->name);
-	struct name *name = name_in_texts(io, host);
+	struct name *name = find_name_in_texts(io, host);
 
 	if (number < 0)
 		return io_fail(io, number, "%s: %s", host->name, netsync_error(io->ns));
@@ -184,14 +184,14 @@ static int number_host(struct netsync_io *io, struct io_host *host)
 	return host->base && has_other_clocks(io, host->base) ? io_add_machine_clock(io, host) : 0;
 }
 
-static int assign_traces(struct netsync_io *io, struct io_host *host)
+static int assign_traces_to_host(struct netsync_io *io, struct io_host *host)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < io->num_traces && host->base && !ret; i++) {
 		struct trace *trace = io->traces[i];
 
-		if (!io_same_host(host->base, trace))
+		if (!io_is_same_host(host->base, trace))
 			continue;
 		ret = io_bring_to_base(io, host, trace);
 		host->split |= io->split_netns && trace->has_netns;
@@ -229,7 +229,7 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 	*num = 0;
 	*hosts = calloc(io->num_traces + io->hosts.num + 1, sizeof(**hosts));
 	if (!*hosts)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	warn_of_exchanged_names(io);
 	if (io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces), compare_traces_by_clock);
@@ -243,10 +243,10 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 		struct io_host *host = &(*hosts)[i];
 
 		host->index = i;
-		ret = assign_traces(io, host);
+		ret = assign_traces_to_host(io, host);
 		/* A host that is in a text, too, exists as a whole, split or not. */
-		if (!ret && (!host->split || name_in_texts(io, host)))
-			ret = number_host(io, host);
+		if (!ret && (!host->split || find_name_in_texts(io, host)))
+			ret = register_host(io, host);
 	}
 	if (!ret && io->num_traces)
 		qsort(io->traces, io->num_traces, sizeof(*io->traces), compare_traces_by_host);
@@ -265,25 +265,25 @@ static bool has_host_parts(const struct netsync_io *io, const struct io_host *ho
 	return false;
 }
 
-int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num)
+int io_register_other_hosts(struct netsync_io *io, struct io_host *hosts, size_t num)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num && !ret; i++)
 		if (hosts[i].number < 0 && !has_host_parts(io, &hosts[i]))
-			ret = number_host(io, &hosts[i]);
+			ret = register_host(io, &hosts[i]);
 	return ret;
 }
 
 /* Find or add the host of a namespace. Its number, or negative after io_fail(). */
-static int number_netns(struct netsync_io *io, const struct trace *trace, uint32_t netns)
+static int register_netns_host(struct netsync_io *io, const struct trace *trace, uint32_t netns)
 {
 	const struct io_host *host = trace->host;
 	char called[NETNS_NAME_SIZE];
 	struct name *name = NULL;
 	char *text;
 
-	if (io_netns_name(trace, netns, called))
+	if (io_find_netns_name(trace, netns, called))
 		text = io_format("%.*s/%s%*s", (int)host->name_len, host->name, called, WORD_SLACK,
 				 "");
 	else
@@ -302,7 +302,7 @@ static int number_netns(struct netsync_io *io, const struct trace *trace, uint32
 				 &(struct text_word){ text, strlen(text) - WORD_SLACK });
 	free(text);
 	if (!name)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	if (name->number < 0)
 		name->number = netsync_add_host(io->ns, name->text);
 	if (name->number < 0)
@@ -326,11 +326,11 @@ struct io_part *io_find_part(struct trace *trace, uint32_t netns)
 	}
 	if (from < trace->num_parts && trace->parts[from].netns == netns)
 		return &trace->parts[from];
-	number = number_netns(trace->io, trace, netns);
+	number = register_netns_host(trace->io, trace, netns);
 	if (number < 0)
 		return NULL;
 	if (array_grow(&trace->parts, &trace->part_room, trace->num_parts, sizeof(*trace->parts))) {
-		io_no_memory(trace->io);
+		io_fail_no_memory(trace->io);
 		return NULL;
 	}
 	part = &trace->parts[from];

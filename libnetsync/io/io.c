@@ -76,7 +76,7 @@ void io_forget_error(struct netsync_io *io)
 	io->error = NULL;
 }
 
-int io_no_memory(struct netsync_io *io)
+int io_fail_no_memory(struct netsync_io *io)
 {
 	return io_fail(io, -ENOMEM, "Out of memory.");
 }
@@ -84,10 +84,10 @@ int io_no_memory(struct netsync_io *io)
 int io_fail_file(struct netsync_io *io, const char *path, int err)
 {
 	if (err == -ENOMEM)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	if (err == -ETIMEDOUT)
 		return io_fail(io, err, "%s: nothing was read for %lld s.", path,
-			       (long long)io_timeout_ms(io) / 1000);
+			       (long long)io_get_timeout_ms(io) / 1000);
 	return io_fail(io, err, "%s: %s.", path, strerror(-err));
 }
 
@@ -187,14 +187,14 @@ static unsigned int count_usable_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
-unsigned int io_jobs(const struct netsync_io *io)
+unsigned int io_get_jobs(const struct netsync_io *io)
 {
 	return io->jobs ? io->jobs : count_usable_processors();
 }
 
-void io_divide(struct netsync_io *io, size_t ours)
+void io_divide_traces(struct netsync_io *io, size_t ours)
 {
-	const size_t each = ours ? io_jobs(io) / ours : 0;
+	const size_t each = ours ? io_get_jobs(io) / ours : 0;
 
 	for (size_t i = 0; i < io->num_traces && each > 1; i++) {
 		struct trace *trace = io->traces[i];
@@ -228,7 +228,7 @@ static bool count_begun_turn(struct slice_turns *turns, size_t i, bool is_next)
 	return true;
 }
 
-static void count_taken_turn(struct slice_turns *turns, size_t i)
+static void count_read_turn(struct slice_turns *turns, size_t i)
 {
 	if (!turns->pending[i])
 		return;
@@ -256,7 +256,7 @@ static void begin_turns_ahead(struct slice_turns *turns, uint64_t turn)
 	io_begin_reading(turns->io);
 }
 
-static int take_slice_turn(struct slice_turns *turns, uint64_t turn)
+static int read_slice_turn(struct slice_turns *turns, uint64_t turn)
 {
 	const size_t i = turn % turns->io->num_traces;
 	int ret;
@@ -267,12 +267,12 @@ static int take_slice_turn(struct slice_turns *turns, uint64_t turn)
 	ret = io_read_slice(turns->io->traces[i], compute_turn_end(turns, turn));
 	if (ret < 0)
 		return ret;
-	count_taken_turn(turns, i);
+	count_read_turn(turns, i);
 	return 0;
 }
 
 /* Slices in a step of progress. */
-static unsigned int slices_in_step(uint64_t length_ns)
+static unsigned int count_step_slices(uint64_t length_ns)
 {
 	uint64_t more = length_ns / (NUM_SLICES * SLICE_NS);
 
@@ -283,7 +283,7 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 		       uint64_t done)
 {
 	const uint64_t length_ns = io_set_starts(hosts, num_hosts);
-	const unsigned int step = slices_in_step(length_ns);
+	const unsigned int step = count_step_slices(length_ns);
 	const struct slices slices = { NUM_SLICES * step, length_ns };
 	const size_t num = io->num_traces;
 	unsigned int everywhere;
@@ -291,10 +291,10 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 	struct slice_turns turns = {
 		.io = io,
 		.slices = &slices,
-		.jobs = io_jobs(io),
+		.jobs = io_get_jobs(io),
 		.pending = calloc(num, sizeof(*turns.pending)),
 	};
-	int ret = turns.pending ? 0 : io_no_memory(io);
+	int ret = turns.pending ? 0 : io_fail_no_memory(io);
 
 	for (size_t i = 0; i < num && !ret; i++) {
 		/* Other traces are read elsewhere. */
@@ -304,15 +304,15 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 	if (turns.jobs > 1)
 		turns.ahead = SLICES_AHEAD * (uint64_t)num;
 	if (!ret)
-		io_divide(io, ours);
+		io_divide_traces(io, ours);
 	if (!ret)
 		ret = io_end_slice(io, 0, slices.num, &everywhere);
 	for (uint64_t turn = 0; turn < num * slices.num && !ret; turn++) {
 		const unsigned int slice = turn / num + 1;
 
-		ret = take_slice_turn(&turns, turn);
+		ret = read_slice_turn(&turns, turn);
 		if (!ret && slice % step == 0)
-			ret = io_progress(io, ++done);
+			ret = io_report_progress(io, ++done);
 		if (ret || turn % num != num - 1)
 			continue;
 		ret = io_end_slice(io, slice, slices.num, &everywhere);
@@ -324,8 +324,8 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 	return ret;
 }
 
-int io_broke_off(struct trace *trace, const struct range *packets, const char *which,
-		 const char *why)
+int io_warn_broken_off(struct trace *trace, const struct range *packets, const char *which,
+		       const char *why)
 {
 	trace->info.damaged++;
 	if (packets->hi < packets->lo) {
@@ -334,7 +334,7 @@ int io_broke_off(struct trace *trace, const struct range *packets, const char *w
 	}
 	io_warn(trace->io, "%s: %sread only up to the packet event at %lld ns (%s).", trace->path,
 		which, (long long)packets->hi, why);
-	return io_span(trace, packets->lo, packets->hi);
+	return io_add_span(trace, packets->lo, packets->hi);
 }
 
 static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
@@ -388,7 +388,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 			trace->reader->to_record);
 }
 
-static void warn_of_all(struct netsync_io *io)
+static void warn_of_all_traces(struct netsync_io *io)
 {
 	size_t from = 0;
 
@@ -401,7 +401,7 @@ static void warn_of_all(struct netsync_io *io)
 	}
 }
 
-int io_progress(struct netsync_io *io, uint64_t done)
+int io_report_progress(struct netsync_io *io, uint64_t done)
 {
 	uint64_t total = io->num_texts * 2 * TEXT_STEPS + io->num_traces * NUM_SLICES;
 
@@ -444,7 +444,7 @@ int io_make_infos(struct netsync_io *io)
 	io->num_infos = 0;
 	io->infos = calloc(num + 1, sizeof(*io->infos));
 	if (!io->infos)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *trace = io->traces[i];
 		struct netsync_io_trace info = get_trace_info(trace);
@@ -472,9 +472,9 @@ static int read_all_traces(struct netsync_io *io)
 	uint64_t done = 0;
 	int ret;
 
-	ret = io_group(io);
+	ret = io_group_traces(io);
 	if (ret == -ENOMEM)
-		ret = io_no_memory(io);
+		ret = io_fail_no_memory(io);
 	if (!ret)
 		ret = io_find_hosts_in_texts(io, &done);
 	if (!ret)
@@ -484,7 +484,7 @@ static int read_all_traces(struct netsync_io *io)
 	if (!ret)
 		ret = io_check_part(io);
 	if (!ret)
-		ret = io_prepare(io);
+		ret = io_prepare_readers(io);
 	if (!ret)
 		ret = io_read_texts(io, &done);
 	if (!ret)
@@ -496,11 +496,11 @@ static int read_all_traces(struct netsync_io *io)
 	if (!ret)
 		ret = io_end_part(io);
 	if (!ret)
-		ret = io_number_rest(io, hosts, num_hosts);
+		ret = io_register_other_hosts(io, hosts, num_hosts);
 	if (!ret)
 		ret = io_make_infos(io);
 	if (!ret)
-		warn_of_all(io);
+		warn_of_all_traces(io);
 	for (size_t i = 0; i < io->num_traces; i++)
 		io_close_trace(io->traces[i]);
 	disk_stop(io->disk);
@@ -564,12 +564,12 @@ void netsync_io_free(struct netsync_io *io)
 	free(io->texts);
 	names_release(&io->hosts);
 	if (io->owns)
-		owns_release(io->owns);
+		own_addresses_release(io->owns);
 	free(io->owns);
 	tdestroy(io->points, free);
 	free(io->part);
 	disk_free(io->disk);
-	io_free_left_out(io);
+	io_free_skipped(io);
 	free(io->error);
 	free(io);
 }
@@ -624,7 +624,7 @@ int netsync_io_get_trace(const struct netsync_io *io, uint32_t index, struct net
 
 	if (index >= netsync_io_num_traces(io) || size < sizeof(size))
 		return -EINVAL;
-	if (!was_io_read(io) && (ret = io_group(io)))
+	if (!was_io_read(io) && (ret = io_group_traces(io)))
 		return ret;
 	full = was_io_read(io) ? io->infos[index] : get_found_trace_info(io->traces[index]);
 	if (size > sizeof(full)) {

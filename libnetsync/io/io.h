@@ -41,7 +41,7 @@ struct live_input;
 struct reader_process;
 struct stream_turn;
 struct worker_task;
-struct owns;
+struct own_addresses_list;
 struct served;
 struct left_out;
 struct numbered_point;
@@ -77,8 +77,8 @@ struct netsync_io {
 	struct range *windows;
 	size_t num_windows;
 	bool was_read;
-	struct owns *owns;	 /* which machine has which address: direction.h */
-	struct live_input *live; /* live sessions; NULL if all traces are recorded */
+	struct own_addresses_list *owns; /* which machine has which address: direction.h */
+	struct live_input *live;	 /* live sessions; NULL if all traces are recorded */
 	/*
 	 * Called with each packet instead of netsync_push_packet(), unless NULL. Packets of
 	 * traces have host 0. Return 0, or a negative value after io_fail().
@@ -117,7 +117,7 @@ static inline bool range_is_all(const struct range *range)
 	return range->lo == INT64_MIN && range->hi == INT64_MAX;
 }
 
-static inline bool range_has(const struct range *range, int64_t time_ns)
+static inline bool range_contains(const struct range *range, int64_t time_ns)
 {
 	return time_ns >= range->lo && time_ns <= range->hi;
 }
@@ -367,7 +367,7 @@ struct trace_reader {
 	int (*file)(const struct trace *trace);
 	/*
 	 * Called once before all calls of ahead() and read(), if only trace->window is wanted.
-	 * io_packet() and similar functions drop events outside the window. NULL if the reader
+	 * io_add_packet() and similar functions drop events outside the window. NULL if the reader
 	 * cannot skip them.
 	 */
 	void (*limit)(struct trace *trace);
@@ -415,11 +415,11 @@ struct io_host {
  */
 int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num);
 void io_free_hosts(struct io_host *hosts, size_t num);
-bool io_same_host(const struct trace *a, const struct trace *b);
+bool io_is_same_host(const struct trace *a, const struct trace *b);
 /* Compute the shift of a trace: its times + shift are times of the host's base. */
 int io_bring_to_base(struct netsync_io *io, struct io_host *host, struct trace *trace);
 /* After reading, add hosts to be split by network namespace that have no packets. */
-int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num);
+int io_register_other_hosts(struct netsync_io *io, struct io_host *hosts, size_t num);
 
 /*
  * relate.c: declare that a host is one of several clocks of a machine; keep a reading of it;
@@ -427,7 +427,7 @@ int io_number_rest(struct netsync_io *io, struct io_host *hosts, size_t num);
  * negative value after io_fail().
  */
 int io_add_machine_clock(struct netsync_io *io, const struct io_host *host);
-int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *point);
+int io_keep_clock_reading(struct netsync_io *io, const struct netsync_clock_point *point);
 int io_relate_clocks(struct netsync_io *io);
 void io_free_machine_clocks(struct netsync_io *io);
 
@@ -451,7 +451,7 @@ struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which,
  * is not known.
  */
 #define NETNS_NAME_SIZE 128 /* bytes with the 0; chosen: ids of containers have 64 */
-bool io_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE]);
+bool io_find_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE]);
 
 /*
  * Texts are read twice: for the hosts in them, and for their lines. *@done counts steps
@@ -507,7 +507,7 @@ uint64_t io_set_starts(struct io_host *hosts, size_t num);
 /* Set the windows of hosts and their traces. Return 0, or a negative value after io_fail(). */
 int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num);
 /* Does a time of a host, by its number, lie in its window? */
-bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns);
+bool io_is_time_wanted(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 
 /*
  * reading.c: io_read_slice() is trace_reader.read(), in a process if there is one for the
@@ -543,10 +543,10 @@ void io_read_turns(struct netsync_io *io, struct trace *own);
  */
 int io_read_turn(struct trace *trace, uint32_t number, const struct stream_turn *turn);
 /* Traces that are read at a time: those given, or one for each processor. */
-unsigned int io_jobs(const struct netsync_io *io);
+unsigned int io_get_jobs(const struct netsync_io *io);
 
 /* Call group() of all readers, if traces were added. Return 0, or a negative value. */
-int io_group(const struct netsync_io *io);
+int io_group_traces(const struct netsync_io *io);
 /*
  * open.c: open files for readers. Data from a pipe, and compressed data that is read at random
  * positions, is copied to an unnamed file, which is kept for later calls with the same path.
@@ -554,7 +554,7 @@ int io_group(const struct netsync_io *io);
 /* Open a file, which may be compressed. Return NULL and set errno on failure. */
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
 /* The reader process of this object's files. */
-struct disk *io_disk(const struct netsync_io *io);
+struct disk *io_get_disk(const struct netsync_io *io);
 /* Is the path the name of an open file, which must be read through its descriptor? */
 bool io_is_open_file(const char *path);
 /* Get the status of the file that io_open_file() opens, as stat(2). */
@@ -577,7 +577,7 @@ const char *io_find_kept(const struct netsync_io *io, const struct stat *st);
 /* Return the path of the text input that is this file or pipe, or NULL if there is none. */
 const char *io_find_text(const struct netsync_io *io, const struct stat *st);
 /* Write the kept files to @files, for workers. Return their number, io->num_kept. */
-size_t io_kept_files(const struct netsync_io *io, int *files);
+size_t io_list_kept_files(const struct netsync_io *io, int *files);
 void io_free_kept(struct netsync_io *io);
 /* printf() format of that: the path, and the compression's name and command. */
 #define NOT_BUILT_IN \
@@ -597,10 +597,10 @@ struct copy_task {
 int io_create_copy(const struct copy_task *task, mode_t mode);
 
 /* Call prepare() of all readers. */
-int io_prepare(struct netsync_io *io);
+int io_prepare_readers(struct netsync_io *io);
 
 /* If there are more jobs than traces read by this process, divide the jobs among the traces. */
-void io_divide(struct netsync_io *io, size_t ours);
+void io_divide_traces(struct netsync_io *io, size_t ours);
 
 /*
  * Replace a name by utf8_escape() of it: terminals obey control characters, and traces
@@ -613,21 +613,21 @@ int io_make_infos(struct netsync_io *io);
 
 /*
  * Warn that the process which reads a trace ended early: @which (the trace, if empty) was read
- * only up to the last of @packets (hi < lo: not at all), because of @why. Return as io_span().
+ * only up to the last of @packets (hi < lo: not at all), because of @why. Return as io_add_span().
  */
-int io_broke_off(struct trace *trace, const struct range *packets, const char *which,
-		 const char *why);
+int io_warn_broken_off(struct trace *trace, const struct range *packets, const char *which,
+		       const char *why);
 
 /* Report progress, steps done of all. Return 0, or a negative value to stop. */
-int io_progress(struct netsync_io *io, uint64_t done);
+int io_report_progress(struct netsync_io *io, uint64_t done);
 
 /* May a trace or text still be added? 0, or negative: io_fail() was called. */
-int io_check_new(struct netsync_io *io, const char *what);
+int io_check_can_add(struct netsync_io *io, const char *what);
 
 /* Keep an error sentence for netsync_io_error(). Return @err. */
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-int io_no_memory(struct netsync_io *io);
+int io_fail_no_memory(struct netsync_io *io);
 /* Keep an error for a negative errno of opening or reading a file. Return @err. */
 int io_fail_file(struct netsync_io *io, const char *path, int err);
 /*
@@ -645,17 +645,18 @@ void io_warn(struct netsync_io *io, const char *format, ...) __attribute__((form
  * functions return 0, or a negative value after io_fail().
  */
 /* A packet, seen at pkt->time_ns. */
-int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct observation_point *at);
+int io_add_packet(struct trace *trace, struct netsync_packet *pkt,
+		  const struct observation_point *at);
 /* Readings of clocks at one instant. */
-int io_clock(struct trace *trace, const struct clock_event *clock);
+int io_add_clock(struct trace *trace, const struct clock_event *clock);
 /*
  * Use readings from a sidecar file, which are used outside of the trace's window, too.
  */
-int io_sidecar_clock(struct trace *trace, const struct clock_event *clock);
-/* A packet, as for io_packet(), which changes it, or a clock event. */
-int io_event(struct trace *trace, struct event_seen *seen);
+int io_add_sidecar_clock(struct trace *trace, const struct clock_event *clock);
+/* A packet, as for io_add_packet(), which changes it, or a clock event. */
+int io_add_event(struct trace *trace, struct event_seen *seen);
 /* The trace has events, of any kind, from @first_ns to @last_ns. */
-int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
+int io_add_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
 
 /* printf() into allocated memory. Return NULL if out of memory. */
 char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

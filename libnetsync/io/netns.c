@@ -81,7 +81,7 @@ static char *read_whole_file(struct disk_file *file, size_t *size)
 	return NULL;
 }
 
-bool io_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE])
+bool io_find_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE])
 {
 	size_t size = 0;
 	char *path;

@@ -36,14 +36,14 @@ struct kept_file {
 
 /* ---- kept files ---------------------------------------------------------- */
 
-static const struct netsync_io *get_keeper(const struct netsync_io *io)
+static const struct netsync_io *get_keeping_io(const struct netsync_io *io)
 {
 	return io->keeper ? io->keeper : io;
 }
 
 static const struct kept_file *find_kept_file(const struct netsync_io *io, const char *path)
 {
-	const struct netsync_io *keeper = get_keeper(io);
+	const struct netsync_io *keeper = get_keeping_io(io);
 
 	for (size_t i = 0; i < keeper->num_kept; i++)
 		if (!strcmp(keeper->kept[i].path, path))
@@ -51,9 +51,9 @@ static const struct kept_file *find_kept_file(const struct netsync_io *io, const
 	return NULL;
 }
 
-size_t io_kept_files(const struct netsync_io *io, int *files)
+size_t io_list_kept_files(const struct netsync_io *io, int *files)
 {
-	const struct netsync_io *keeper = get_keeper(io);
+	const struct netsync_io *keeper = get_keeping_io(io);
 
 	for (size_t i = 0; i < keeper->num_kept; i++)
 		files[i] = keeper->kept[i].fd;
@@ -106,7 +106,7 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 		}
 	}
 	close(file->fd);
-	return io_no_memory(io);
+	return io_fail_no_memory(io);
 }
 
 /* ---- copies ---------------------------------------------------------------- */
@@ -124,7 +124,7 @@ struct copying {
 };
 
 /* Half of the space that is free: others need some, too. */
-static uint64_t get_usable_space(int fd)
+static uint64_t compute_usable_space(int fd)
 {
 	struct statvfs fs;
 
@@ -177,7 +177,7 @@ static int copy_input_to_file(struct copying *copying, int to)
 	ssize_t len;
 	int ret = 0;
 
-	copying->most = get_usable_space(to);
+	copying->most = compute_usable_space(to);
 	while (!ret && (len = read_copied_block(copying, at)) > 0) {
 		at += (uint64_t)len;
 		ret = check_copy_size(copying, at);
@@ -203,13 +203,13 @@ static int copy_input_to_scratch(struct copying *copying)
 {
 	int fd, ret;
 
-	copying->folder = scratch_folder(false);
-	fd = scratch_file();
+	copying->folder = scratch_get_folder(false);
+	fd = scratch_open_file();
 	if (fd < 0)
 		return io_fail(copying->io, -errno, "%s: cannot create a readable copy in %s: %s.",
 			       copying->path, copying->folder, strerror(errno));
 	copying->buffer = malloc(COPY_SIZE);
-	ret = copying->buffer ? copy_input_to_file(copying, fd) : io_no_memory(copying->io);
+	ret = copying->buffer ? copy_input_to_file(copying, fd) : io_fail_no_memory(copying->io);
 	free(copying->buffer);
 	if (!ret)
 		return fd;
@@ -231,9 +231,9 @@ int io_keep_open(struct netsync_io *io, const char *path, int fd)
 
 /* ---- opening ----------------------------------------------------------------- */
 
-struct disk *io_disk(const struct netsync_io *io)
+struct disk *io_get_disk(const struct netsync_io *io)
 {
-	return get_keeper(io)->disk;
+	return get_keeping_io(io)->disk;
 }
 
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path)
@@ -241,9 +241,9 @@ struct disk_file *io_open_file(const struct netsync_io *io, const char *path)
 	const struct kept_file *kept = find_kept_file(io, path);
 
 	if (!kept)
-		return disk_open(io_disk(io), path, O_RDONLY);
-	return disk_take(kept->is_copy ? NULL : io_disk(io), fcntl(kept->fd, F_DUPFD_CLOEXEC, 3),
-			 path);
+		return disk_open(io_get_disk(io), path, O_RDONLY);
+	return disk_adopt_fd(kept->is_copy ? NULL : io_get_disk(io),
+			     fcntl(kept->fd, F_DUPFD_CLOEXEC, 3), path);
 }
 
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st)

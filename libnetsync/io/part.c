@@ -10,7 +10,10 @@
 #include "io/io.h"
 #include "io/stream/stream.h"
 
-/* Numbers of a trace that netsync_io_save_counts() saves besides its counts: at most ten bytes each. */
+/*
+ * Numbers of a trace that netsync_io_save_counts() saves besides its counts: at most ten bytes
+ * each.
+ */
 #define NUMBERS 5
 /* Counts before reading. */
 static const struct trace_counts none;
@@ -101,7 +104,7 @@ int netsync_io_set_part(struct netsync_io *io, const struct netsync_io_part *par
 	free(io->part);
 	io->part = malloc(sizeof(*io->part));
 	if (!io->part)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	memcpy(io->part, part, sizeof(*part));
 	return 0;
 }
@@ -125,7 +128,7 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 		bytes_put_number(&put, info->packets);
 		bytes_put_signed(&put, info->first_ns);
 		bytes_put_signed(&put, info->last_ns);
-		trace_put_counts(&put, &none, &counts);
+		trace_encode_counts(&put, &none, &counts);
 		bytes_put_number(&put, trace->without_netns);
 		ret = write(data, bytes, (size_t)(put.at - bytes));
 	}
@@ -150,7 +153,7 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 		info->packets = bytes_take_up_to(&take, MAX_COUNT);
 		info->first_ns = bytes_take_signed(&take);
 		info->last_ns = bytes_take_signed(&take);
-		trace_take_counts(&take, &none, trace);
+		trace_decode_counts(&take, &none, trace);
 		trace->without_netns = bytes_take_up_to(&take, MAX_COUNT);
 	}
 	return take.bad ? io_fail(io, -EBADMSG,

@@ -23,14 +23,14 @@ struct left_out {
 	char *what, *why;
 };
 
-int64_t io_timeout_ms(const struct netsync_io *io)
+int64_t io_get_timeout_ms(const struct netsync_io *io)
 {
 	return io->timeout_ms ? io->timeout_ms : TIMEOUT_MS;
 }
 
-int64_t io_warning_ms(const struct netsync_io *io)
+int64_t io_get_warning_ms(const struct netsync_io *io)
 {
-	return min64(WARNING_MS, io_timeout_ms(io) / 4);
+	return min64(WARNING_MS, io_get_timeout_ms(io) / 4);
 }
 
 void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns)
@@ -65,7 +65,7 @@ static void note_stuck_device(struct netsync_io *io, uint64_t device)
 static bool is_trace_wait_over(void *data, int64_t silent_ms)
 {
 	struct patience *p = data;
-	int64_t limit_ms = io_timeout_ms(p->io);
+	int64_t limit_ms = io_get_timeout_ms(p->io);
 
 	/* A program that writes to a pipe may be silent for any length of time. */
 	if (p->is_pipe && !p->io->timeout_ms)
@@ -77,7 +77,7 @@ static bool is_trace_wait_over(void *data, int64_t silent_ms)
 			note_stuck_device(p->io, p->device);
 		return true;
 	}
-	if (p->has_warned || silent_ms < io_warning_ms(p->io))
+	if (p->has_warned || silent_ms < io_get_warning_ms(p->io))
 		return false;
 	p->has_warned = true;
 	if (limit_ms == INT64_MAX)
@@ -91,7 +91,7 @@ static bool is_trace_wait_over(void *data, int64_t silent_ms)
 	return false;
 }
 
-struct patience io_trace_patience(const struct trace *trace)
+struct patience io_make_trace_patience(const struct trace *trace)
 {
 	return (struct patience){
 		.io = trace->io,
@@ -101,7 +101,7 @@ struct patience io_trace_patience(const struct trace *trace)
 	};
 }
 
-struct worker_patience io_worker_patience(struct patience *patience)
+struct worker_patience io_make_worker_patience(struct patience *patience)
 {
 	return (struct worker_patience){ is_trace_wait_over, patience };
 }
@@ -156,7 +156,7 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 
 /* ---- what is skipped ------------------------------------------------------------ */
 
-bool io_is_lost(int err)
+bool io_is_lost_error(int err)
 {
 	return err == -ETIMEDOUT || err == -ECHILD;
 }
@@ -165,23 +165,23 @@ bool io_is_lost(int err)
  * Add a skipped input to the list, which takes ownership of @why. A @why of NULL means out of
  * memory.
  */
-static int note_left_out(struct netsync_io *io, const char *what, char *why)
+static int note_skipped_input(struct netsync_io *io, const char *what, char *why)
 {
 	struct left_out *last = why ? array_add(&io->left_out, io->num_left_out, sizeof(*last)) :
 				      NULL;
 
 	if (!last) {
 		free(why);
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	}
 	*last = (struct left_out){ strdup(what), why };
 	io->num_left_out++;
-	return last->what ? 0 : io_no_memory(io);
+	return last->what ? 0 : io_fail_no_memory(io);
 }
 
-int io_leave_out(struct netsync_io *io, const char *what)
+int io_skip_input(struct netsync_io *io, const char *what)
 {
-	const int ret = note_left_out(io, what, strdup(netsync_io_error(io)));
+	const int ret = note_skipped_input(io, what, strdup(netsync_io_error(io)));
 
 	if (!ret)
 		io_warn(io, "%s It is skipped.", netsync_io_error(io));
@@ -195,10 +195,10 @@ int io_note_broken_off(struct netsync_io *io, const char *path, uint64_t at, con
 
 	if (sentence)
 		io_warn(io, "%s", sentence);
-	return note_left_out(io, path, sentence);
+	return note_skipped_input(io, path, sentence);
 }
 
-void io_free_left_out(struct netsync_io *io)
+void io_free_skipped(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->num_left_out; i++) {
 		free(io->left_out[i].what);

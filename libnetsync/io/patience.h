@@ -17,13 +17,13 @@ struct patience {
 };
 
 /* A wait for a process that reads a trace. */
-struct patience io_trace_patience(const struct trace *trace);
+struct patience io_make_trace_patience(const struct trace *trace);
 /* Make the argument of functions of worker.h; @patience must live as long as the result. */
-struct worker_patience io_worker_patience(struct patience *patience);
+struct worker_patience io_make_worker_patience(struct patience *patience);
 
 /* The longest wait without progress (ms), and the wait before a warning. */
-int64_t io_timeout_ms(const struct netsync_io *io);
-int64_t io_warning_ms(const struct netsync_io *io);
+int64_t io_get_timeout_ms(const struct netsync_io *io);
+int64_t io_get_warning_ms(const struct netsync_io *io);
 
 /* Create the reader process of @io's files. Return NULL if out of memory. */
 struct disk *io_new_disk(struct netsync_io *io);
@@ -37,14 +37,14 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 #define STUCK_PIPE "no more data arrived, and the input was abandoned"
 
 /* Does an error of opening a trace affect only that trace? */
-bool io_is_lost(int err);
+bool io_is_lost_error(int err);
 /* Warn that @what is skipped, and record it, with the reason that was passed to io_fail(). */
-int io_leave_out(struct netsync_io *io, const char *what);
+int io_skip_input(struct netsync_io *io, const char *what);
 /*
  * Warn that a file or pipe was read only up to byte @at, because of @why, and note the rest as
  * skipped.
  */
 int io_note_broken_off(struct netsync_io *io, const char *path, uint64_t at, const char *why);
-void io_free_left_out(struct netsync_io *io);
+void io_free_skipped(struct netsync_io *io);
 
 #endif

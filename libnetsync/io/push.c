@@ -46,7 +46,7 @@ static struct numbered_point *find_observation_point(struct trace *trace,
 	if (!point ||
 	    !tsearch(memcpy(point, &key, sizeof(key)), &io->points, compare_numbered_points)) {
 		free(point);
-		io_no_memory(io);
+		io_fail_no_memory(io);
 		return NULL;
 	}
 	io->num_points++;
@@ -91,8 +91,8 @@ static int push_clock(struct trace *trace, uint32_t host, const struct clock_eve
 		ret = -ERANGE;
 	else
 		ret = io_push_clock(io, &point);
-	if (!ret && io_keep_reading(io, &point))
-		return io_no_memory(io);
+	if (!ret && io_keep_clock_reading(io, &point))
+		return io_fail_no_memory(io);
 	if (ret == -EALREADY && !trace->clock_is_late) {
 		trace->clock_is_late = true;
 		io_warn(io, "%s: the recorded steering of its clock is not used: %s.", trace->path,
@@ -113,12 +113,13 @@ static int push_clocks(struct trace *trace, const struct io_part *part)
 	return ret;
 }
 
-int io_clock(struct trace *trace, const struct clock_event *clock)
+int io_add_clock(struct trace *trace, const struct clock_event *clock)
 {
-	return range_has(&trace->window, clock->time_ns) ? io_sidecar_clock(trace, clock) : 0;
+	return range_contains(&trace->window, clock->time_ns) ? io_add_sidecar_clock(trace, clock) :
+								0;
 }
 
-int io_sidecar_clock(struct trace *trace, const struct clock_event *clock)
+int io_add_sidecar_clock(struct trace *trace, const struct clock_event *clock)
 {
 	int ret = 0;
 
@@ -130,7 +131,7 @@ int io_sidecar_clock(struct trace *trace, const struct clock_event *clock)
 		return push_clock(trace, (uint32_t)trace->host->number, clock);
 	if (array_grow(&trace->clocks, &trace->clock_room, trace->num_clocks,
 		       sizeof(*trace->clocks)))
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	trace->clocks[trace->num_clocks++] = *clock;
 	for (size_t i = 0; i < trace->num_parts && !ret; i++)
 		ret = push_clock(trace, trace->parts[i].host, clock);
@@ -163,7 +164,8 @@ static int set_packet_host(struct trace *trace, struct netsync_packet *pkt, stru
 	return ret < 0 ? ret : 1;
 }
 
-int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct observation_point *at)
+int io_add_packet(struct trace *trace, struct netsync_packet *pkt,
+		  const struct observation_point *at)
 {
 	struct netsync_io *io = trace->io;
 	struct io_part *part;
@@ -173,7 +175,7 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct obse
 		pkt->host = 0;
 		return io->observe(io, pkt);
 	}
-	if (!range_has(&trace->window, pkt->time_ns))
+	if (!range_contains(&trace->window, pkt->time_ns))
 		return 0;
 	if (io->sink)
 		return io->sink->packet(trace, pkt, at);
@@ -200,10 +202,10 @@ int io_packet(struct trace *trace, struct netsync_packet *pkt, const struct obse
 	return 0;
 }
 
-int io_event(struct trace *trace, struct event_seen *seen)
+int io_add_event(struct trace *trace, struct event_seen *seen)
 {
-	return seen->is_clock ? io_clock(trace, &seen->clock) :
-				io_packet(trace, &seen->pkt, &seen->at);
+	return seen->is_clock ? io_add_clock(trace, &seen->clock) :
+				io_add_packet(trace, &seen->pkt, &seen->at);
 }
 
 static int extend_host_spans(struct trace *trace, int64_t time_ns)
@@ -242,7 +244,7 @@ static int extend_trace_span(struct trace *trace, int64_t time_ns)
 	return 0;
 }
 
-int io_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
+int io_add_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 {
 	int ret;
 

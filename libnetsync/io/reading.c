@@ -72,10 +72,10 @@ void io_read_turns(struct netsync_io *io, struct trace *own)
 	if (own)
 		own->num_shares = 0;
 	while (ret >= 0) {
-		const struct stream_turn turn = stream_hear_turn();
+		const struct stream_turn turn = stream_receive_turn();
 		struct trace *trace = own ? own : io->traces[turn.trace & ~STREAM_FLAGS];
 
-		if (!stream_limit(trace, &turn))
+		if (!stream_limit_window(trace, &turn))
 			ret = io_read_turn(trace, 0, &turn);
 	}
 	stream_put_error(io, ret);
@@ -97,7 +97,7 @@ static void read_any_trace(const void *data)
  */
 static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 {
-	size_t num = io_kept_files(io, keep);
+	size_t num = io_list_kept_files(io, keep);
 
 	for (size_t i = 0; i < io->num_traces; i++) {
 		const struct trace *trace = io->traces[i];
@@ -150,7 +150,7 @@ static struct reader_process *start_reader_process(struct netsync_io *io)
 /* A process that has nothing to do, or a new one, or the one with the fewest traces. */
 static struct reader_process *find_reader_process(struct netsync_io *io)
 {
-	const unsigned int jobs = io_jobs(io);
+	const unsigned int jobs = io_get_jobs(io);
 	struct reader_process *best = NULL, *new;
 	unsigned int running = 0;
 
@@ -269,7 +269,7 @@ static void send_reader_turns(struct reader_process *process)
 		return;
 	for (size_t i = 0; i < num; i++)
 		stream_put_turn(bytes + i * STREAM_TURN_SIZE, &process->turns[process->sent++]);
-	worker_tell(&process->worker, bytes, num * STREAM_TURN_SIZE);
+	worker_send_command(&process->worker, bytes, num * STREAM_TURN_SIZE);
 }
 
 /* Forget turns that were answered. */
@@ -336,7 +336,7 @@ static int use_reader_record(void *data, const struct worker_head *head, const v
 
 	if (head->what == STREAM_OTHER && share->first && head->size == share->first_size)
 		return use_first_record(share, payload);
-	ret = stream_use(&process->stream, share->trace->io, head, payload);
+	ret = stream_use_record(&process->stream, share->trace->io, head, payload);
 	if (ret <= 0)
 		return ret;
 	/* A hostile trace may have changed what a library does in the process. */
@@ -355,7 +355,7 @@ static void move_share(struct reading_share *share, struct reader_process *to)
 }
 
 /* A process is stuck in a trace: have another one read its other traces. */
-static void replace_stuck(struct netsync_io *io, struct reader_process *stuck)
+static void move_traces_from_stuck(struct netsync_io *io, struct reader_process *stuck)
 {
 	struct reader_process *to = find_reader_process(io);
 
@@ -398,8 +398,8 @@ static struct reading_share *find_share_being_read(struct reading_share *awaited
 static bool is_reader_wait_over(void *data, int64_t silent_ms)
 {
 	struct reading_share *awaited = data;
-	struct patience patience = io_trace_patience(find_share_being_read(awaited)->trace);
-	const struct worker_patience waits = io_worker_patience(&patience);
+	struct patience patience = io_make_trace_patience(find_share_being_read(awaited)->trace);
+	const struct worker_patience waits = io_make_worker_patience(&patience);
 	bool over;
 
 	patience.has_warned = awaited->has_warned;
@@ -434,7 +434,7 @@ int io_await_share(struct trace *trace, uint32_t number, void *record, size_t si
 	return ret;
 }
 
-static int take_reader_slice(struct reading_share *share);
+static int await_reader_slice(struct reading_share *share);
 
 /*
  * A process has ended before its trace, or is stuck: warn about the rest, which is lost. If it is
@@ -454,7 +454,7 @@ static int give_up_share(struct reading_share *awaited)
 		process->status = worker_stop(&process->worker);
 	end_share(share);
 	if (is_stuck && !process->of)
-		replace_stuck(trace->io, process);
+		move_traces_from_stuck(trace->io, process);
 	if (worker_was_killed(process->status)) {
 		trace->info.killed++;
 		why = WORKER_WAS_KILLED;
@@ -465,12 +465,12 @@ static int give_up_share(struct reading_share *awaited)
 		which = *which ? "damaged; some streams were " : "damaged; ";
 		why = trace->reader->why_ended(process->status);
 	}
-	ret = io_broke_off(trace, &share->packets, which, why);
-	return ret || share == awaited ? ret : take_reader_slice(awaited);
+	ret = io_warn_broken_off(trace, &share->packets, which, why);
+	return ret || share == awaited ? ret : await_reader_slice(awaited);
 }
 
 /* Use the next slice of a process. Return as trace_reader.read(). */
-static int take_reader_slice(struct reading_share *share)
+static int await_reader_slice(struct reading_share *share)
 {
 	const int ret = await_share(share);
 
@@ -506,7 +506,7 @@ static void send_limits(const struct trace *trace, uint32_t share)
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		stream_put_turn(bytes, &limits[i]);
-		worker_tell(&trace->shares[share].by->worker, bytes, sizeof(bytes));
+		worker_send_command(&trace->shares[share].by->worker, bytes, sizeof(bytes));
 	}
 }
 
@@ -545,7 +545,7 @@ int io_read_slice(struct trace *trace, int64_t until_ns)
 		more = trace->reader->read(trace, until_ns);
 	for (uint32_t i = 0; i < trace->num_shares; i++) {
 		struct reading_share *share = &trace->shares[i];
-		const int ret = share->has_ended ? 0 : take_reader_slice(share);
+		const int ret = share->has_ended ? 0 : await_reader_slice(share);
 
 		if (ret < 0)
 			return ret;

@@ -58,7 +58,7 @@ int io_add_machine_clock(struct netsync_io *io, const struct io_host *host)
 						  sizeof(*last));
 
 	if (!last)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	*last = (struct clock_of_machine){ .host = host };
 	io->num_machine_clocks++;
 	return 0;
@@ -73,7 +73,7 @@ void io_free_machine_clocks(struct netsync_io *io)
 	io->num_machine_clocks = 0;
 }
 
-int io_keep_reading(struct netsync_io *io, const struct netsync_clock_point *point)
+int io_keep_clock_reading(struct netsync_io *io, const struct netsync_clock_point *point)
 {
 	struct clock_of_machine *clock = find_clock_of_host(io, point->host);
 
@@ -129,8 +129,8 @@ static bool is_reading_linear(const struct machine_clock_reading *a,
 }
 
 /* A reading that is @raw_ns - a->raw_ns before or after that time. */
-static struct clock_estimate estimate_near(const struct machine_clock_reading *a, int64_t raw_ns,
-					   double rate, double skew)
+static struct clock_estimate estimate_clock_near(const struct machine_clock_reading *a,
+						 int64_t raw_ns, double rate, double skew)
 {
 	const double apart = (double)(raw_ns - a->raw_ns);
 
@@ -149,7 +149,7 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 	const struct machine_clock_reading *next = at + 1 < clock->num ? a + 1 : NULL;
 
 	if (a->raw_ns <= raw_ns && next && is_reading_linear(a, next)) {
-		*is = estimate_near(a, raw_ns, a->rate, 0);
+		*is = estimate_clock_near(a, raw_ns, a->rate, 0);
 		is->slack_ns += next->within_ns;
 		return true;
 	}
@@ -158,7 +158,7 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 		return false;
 	if (next && next->raw_ns - raw_ns < raw_ns - a->raw_ns)
 		a = next;
-	*is = estimate_near(a, raw_ns, 1, MAX_SKEW);
+	*is = estimate_clock_near(a, raw_ns, 1, MAX_SKEW);
 	return raw_ns - a->raw_ns <= MAX_APART && a->raw_ns - raw_ns <= MAX_APART;
 }
 

@@ -27,7 +27,7 @@ const char *const io_sidecar_names[NUM_SIDECARS] = {
 #define UST_LEVELS 3
 
 /* Count the directories between the directory of a trace's domain and the trace's directory. */
-static int levels_in_domain(const char *path)
+static int count_levels_in_domain(const char *path)
 {
 	const char *below = NULL;
 	int levels = 0;
@@ -47,7 +47,8 @@ static int levels_in_domain(const char *path)
 static struct disk_file *open_sidecar_file(const struct netsync_io *io, const char *path,
 					   uid_t owner)
 {
-	struct disk_file *file = disk_open(io_disk(io), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	struct disk_file *file = disk_open(io_get_disk(io), path,
+					   O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 
 	if (!file || (S_ISREG(file->st.st_mode) &&
 		      (file->st.st_uid == owner || file->st.st_uid == geteuid())))
@@ -57,15 +58,15 @@ static struct disk_file *open_sidecar_file(const struct netsync_io *io, const ch
 }
 
 /* Write a copy from another machine to a scratch file, and open that. */
-static struct disk_file *open_copy(const struct copied *copied, char **path)
+static struct disk_file *open_sidecar_copy(const struct copied *copied, char **path)
 {
-	const int fd = copied ? scratch_file() : -1;
+	const int fd = copied ? scratch_open_file() : -1;
 
 	if (fd < 0)
 		return NULL;
 	*path = strdup(copied->path);
 	if (*path && write(fd, copied->bytes, copied->size) == (ssize_t)copied->size)
-		return disk_take(NULL, fd, *path);
+		return disk_adopt_fd(NULL, fd, *path);
 	free(*path);
 	*path = NULL;
 	close(fd);
@@ -76,13 +77,13 @@ struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which,
 {
 	const char *name = io_sidecar_names[which];
 	size_t length = strlen(trace->real_path);
-	const int levels = LEVELS + levels_in_domain(trace->real_path);
+	const int levels = LEVELS + count_levels_in_domain(trace->real_path);
 	struct disk_file *file;
 	struct stat st;
 
 	*path = NULL;
 	if (trace->is_remote)
-		return open_copy(trace->sidecars[which], path);
+		return open_sidecar_copy(trace->sidecars[which], path);
 	if (stat(trace->real_path, &st))
 		return NULL;
 	for (int i = 0; i <= levels && length; i++) {

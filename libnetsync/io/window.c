@@ -15,7 +15,7 @@
 
 /* ---- where traces begin -------------------------------------------------- */
 
-static uint64_t get_host_range_length(const struct io_host *host)
+static uint64_t compute_host_range_length(const struct io_host *host)
 {
 	const struct range *r = &host->range;
 
@@ -38,18 +38,18 @@ uint64_t io_set_starts(struct io_host *hosts, size_t num)
 	const struct io_host *longest = hosts;
 
 	for (size_t i = 1; i < num; i++)
-		if (get_host_range_length(&hosts[i]) > get_host_range_length(longest))
+		if (compute_host_range_length(&hosts[i]) > compute_host_range_length(longest))
 			longest = &hosts[i];
 	for (size_t i = 0; i < num; i++) {
 		const struct range *r = &hosts[i].range, *l = &longest->range;
 		bool apart = r->hi < l->lo || r->lo > l->hi;
 
 		hosts[i].start_ns = l->lo;
-		if (apart ||
-		    get_host_range_length(&hosts[i]) / 15 >= get_host_range_length(longest) / 16)
+		if (apart || compute_host_range_length(&hosts[i]) / 15 >=
+				     compute_host_range_length(longest) / 16)
 			hosts[i].start_ns = r->lo;
 	}
-	return get_host_range_length(longest);
+	return compute_host_range_length(longest);
 }
 
 /* ---- windows ------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static void limit_trace_window(struct trace *trace)
  * Divide the span that is read into slices. Return true if any event of the host may be in its
  * window.
  */
-static bool cut_range(struct io_host *host)
+static bool clip_host_range(struct io_host *host)
 {
 	struct range *range = &host->range;
 
@@ -139,7 +139,7 @@ static int note_host_windows(struct netsync_io *io, const struct io_host *hosts,
 {
 	io->windows = malloc((num + 1) * sizeof(*io->windows));
 	if (!io->windows)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	for (size_t i = 0; i < num; i++)
 		io->windows[i] = RANGE_ALL;
 	io->num_windows = num;
@@ -161,7 +161,7 @@ int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num)
 	for (size_t i = 0; i < num && !ret; i++)
 		ret = set_host_window(io, &hosts[i]);
 	for (size_t i = 0; i < num && !ret; i++)
-		any |= cut_range(&hosts[i]);
+		any |= clip_host_range(&hosts[i]);
 	if (!ret && !any)
 		ret = io_fail(io, -ERANGE,
 			      "None of the traces has data in the requested time window.");
@@ -172,9 +172,9 @@ int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num)
 	return ret;
 }
 
-bool io_wants(const struct netsync_io *io, uint32_t host, int64_t time_ns)
+bool io_is_time_wanted(const struct netsync_io *io, uint32_t host, int64_t time_ns)
 {
-	return host >= io->num_windows || range_has(&io->windows[host], time_ns);
+	return host >= io->num_windows || range_contains(&io->windows[host], time_ns);
 }
 
 int netsync_io_set_window(struct netsync_io *io, const struct netsync_io_window *window)

@@ -39,13 +39,13 @@ static void find_step(struct objective *o, struct newton *s, double precision)
 	for (size_t i = 0; i < n; i++)
 		s->residual[i] = -s->gradient[i];
 	objective_precondition(o, s->residual, s->direction);
-	square = dot(s->residual, s->direction, n);
+	square = dot_product(s->residual, s->direction, n);
 	least = precision * precision * square;
 	for (int k = 0; k < PRODUCTS && square > least; k++) {
 		double curvature, length, next;
 
 		objective_product(o, s->direction, s->product);
-		curvature = dot(s->direction, s->product, n);
+		curvature = dot_product(s->direction, s->product, n);
 		if (!(curvature > 0))
 			break;
 		length = square / curvature;
@@ -54,7 +54,7 @@ static void find_step(struct objective *o, struct newton *s, double precision)
 			s->residual[i] -= length * s->product[i];
 		}
 		objective_precondition(o, s->residual, s->before);
-		next = dot(s->residual, s->before, n);
+		next = dot_product(s->residual, s->before, n);
 		for (size_t i = 0; i < n; i++)
 			s->direction[i] = s->before[i] + next / square * s->direction[i];
 		square = next;
@@ -65,7 +65,7 @@ static void find_step(struct objective *o, struct newton *s, double precision)
 static double take_step(struct objective *o, struct newton *s, double cost)
 {
 	size_t n = o->unknowns;
-	double slope = -dot(s->gradient, s->step, n), length = 1;
+	double slope = -dot_product(s->gradient, s->step, n), length = 1;
 
 	memcpy(s->before, s->x, n * sizeof(double));
 	for (int k = 0; k < HALVINGS; k++, length /= 2) {

@@ -114,7 +114,7 @@ static struct bend bend_of(const struct member *m, const double *x, size_t i)
 {
 	struct bend b = bend_at(&m->terms.curve, i);
 
-	b.size += dot(b.d, &x[m->coef + i], 3);
+	b.size += dot_product(b.d, &x[m->coef + i], 3);
 	return b;
 }
 

@@ -25,34 +25,35 @@ void match_find_candidates(const struct shard *m, const struct packet_record *s,
 		block = s->ip_id;
 	o->n = 0;
 	o->too_many = false;
-	for (i = *ring_chain(l, s->protocol, s->key[0], s->key[1]); ring_has(l, i);
+	for (i = *ring_get_chain(l, s->protocol, s->key[0], s->key[1]); ring_has(l, i);
 	     i = ring_at(l, i)->next) {
 		struct packet_record *t = ring_at(l, i);
 
-		if (t != s && same_key(s, t) && may_be_segmented(t))
+		if (t != s && have_same_key(s, t) && may_be_segmented(t))
 			add_candidate(o, t);
 	}
-	for (i = *ring_chain(l, BLOCK_INDEX + s->protocol, block, block_rest(s)); ring_has(l, i);
-	     i = ring_at(l, i)->next) {
+	for (i = *ring_get_chain(l, BLOCK_INDEX + s->protocol, block, get_block_rest(s));
+	     ring_has(l, i); i = ring_at(l, i)->next) {
 		const struct packet_record *t = ring_at(l, i);
 		uint32_t primary = i - t->block;
 
-		if (t->block && t->protocol == s->protocol && block_rest(t) == block_rest(s) &&
-		    block_number(t) == block && match_lead(t, s) && match_begins_in(s, t) &&
-		    ring_has(l, primary))
+		if (t->block && t->protocol == s->protocol &&
+		    get_block_rest(t) == get_block_rest(s) && get_block_number(t) == block &&
+		    match_compute_lead(t, s) && match_begins_in(s, t) && ring_has(l, primary))
 			add_candidate(o, ring_at(l, primary));
 	}
 }
 
-bool match_inside_other(const struct shard *m, const struct packet_record *s,
-			const struct packet_record *received)
+bool match_is_inside_other(const struct shard *m, const struct packet_record *s,
+			   const struct packet_record *received)
 {
 	struct candidates o;
 
 	match_find_candidates(m, s, &o);
 	for (int i = 0; i < o.n; i++)
-		if (o.s[i]->dir == NETSYNC_OUT && match_lead(o.s[i], s) &&
-		    match_same_transmission(o.s[i], received, false) && !match_same_side(o.s[i], s))
+		if (o.s[i]->dir == NETSYNC_OUT && match_compute_lead(o.s[i], s) &&
+		    match_is_same_transmission(o.s[i], received, false) &&
+		    !match_is_same_side(o.s[i], s))
 			return true;
 	return o.too_many;
 }
@@ -64,13 +65,13 @@ bool match_is_forwarded(const struct packet_record *t, const struct candidates *
 		const struct packet_record *u = all->s[i];
 
 		if (u->host == t->host && u->dir == NETSYNC_IN && u->time <= t->time &&
-		    match_same_transmission(t, u, false))
+		    match_is_same_transmission(t, u, false))
 			return true;
 	}
 	return false;
 }
 
-bool match_forwarded(const struct shard *m, const struct packet_record *s)
+bool match_is_record_forwarded(const struct shard *m, const struct packet_record *s)
 {
 	struct candidates o;
 

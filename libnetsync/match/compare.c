@@ -2,15 +2,15 @@
 /* Compare two packet records by their headers and by the bytes that they contain. */
 #include "match/internal.h"
 
-bool match_headers(const struct packet_record *a, const struct packet_record *b, bool nat)
+bool match_have_same_headers(const struct packet_record *a, const struct packet_record *b, bool nat)
 {
-	const struct protocol *protocol = protocol_by_number(a->protocol);
+	const struct protocol *protocol = protocol_find(a->protocol);
 
 	if (nat) {
 		if (!record_both_have(a, b, NETSYNC_HAS_ADDRS) || !protocol->identified(a, b))
 			return false;
 	} else {
-		if (record_both_have(a, b, NETSYNC_HAS_ADDRS) && !same_addresses(a, b))
+		if (record_both_have(a, b, NETSYNC_HAS_ADDRS) && !have_same_addresses(a, b))
 			return false;
 		if (record_both_have(a, b, NETSYNC_HAS_PORTS) &&
 		    (a->sport != b->sport || a->dport != b->dport))
@@ -19,7 +19,7 @@ bool match_headers(const struct packet_record *a, const struct packet_record *b,
 	return protocol->agree(a, b);
 }
 
-bool match_other_place(const struct packet_record *a, const struct packet_record *b)
+bool match_is_other_place(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->point != b->point ||
 	       (record_both_have(a, b, NETSYNC_HAS_NETNS) && a->netns != b->netns);
@@ -32,7 +32,7 @@ bool match_other_place(const struct packet_record *a, const struct packet_record
  */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b)
 {
-	if (a->host != b->host || a->dir != b->dir || match_other_place(a, b))
+	if (a->host != b->host || a->dir != b->dir || match_is_other_place(a, b))
 		return true;
 	return record_both_have(a, b, NETSYNC_HAS_SKB) && a->skb == b->skb &&
 	       record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id == b->ip_id && a->ip_id;
@@ -41,14 +41,14 @@ bool match_may_be_one_packet(const struct packet_record *a, const struct packet_
 /* ---- segments ---------------------------------------------------------- */
 
 /* Return the number of bytes, or IP ids, from the beginning of @a to that of @b. Both wrap. */
-int32_t match_lead(const struct packet_record *a, const struct packet_record *b)
+int32_t match_compute_lead(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->protocol == UDP)
 		return (int16_t)(b->ip_id - a->ip_id);
 	return (int32_t)(b->tcp.seq - a->tcp.seq);
 }
 
-uint32_t match_span(const struct packet_record *s)
+uint32_t match_get_span(const struct packet_record *s)
 {
 	return s->protocol == UDP ? s->udp.datagrams : s->len;
 }
@@ -56,9 +56,9 @@ uint32_t match_span(const struct packet_record *s)
 /* Does b contain the first byte of a? */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b)
 {
-	int32_t from = match_lead(b, a);
+	int32_t from = match_compute_lead(b, a);
 
-	return from >= 0 && (uint32_t)from < match_span(b);
+	return from >= 0 && (uint32_t)from < match_get_span(b);
 }
 
 /*
@@ -67,7 +67,7 @@ bool match_begins_in(const struct packet_record *a, const struct packet_record *
  */
 static bool have_fitting_ip_ids(const struct packet_record *a, const struct packet_record *b)
 {
-	int32_t bytes = match_lead(a, b);
+	int32_t bytes = match_compute_lead(a, b);
 	uint32_t step;
 	uint16_t size;
 
@@ -88,32 +88,34 @@ static bool have_fitting_ip_ids(const struct packet_record *a, const struct pack
  */
 static bool are_same_datagrams(const struct packet_record *a, const struct packet_record *b)
 {
-	return (!record_both_have(a, b, NETSYNC_HAS_ADDRS) || same_addresses(a, b)) &&
-	       (match_lead(a, b) || !record_both_have(a, b, NETSYNC_HAS_DIGEST) ||
+	return (!record_both_have(a, b, NETSYNC_HAS_ADDRS) || have_same_addresses(a, b)) &&
+	       (match_compute_lead(a, b) || !record_both_have(a, b, NETSYNC_HAS_DIGEST) ||
 		a->udp.digest == b->udp.digest);
 }
 
-bool match_same_transmission(const struct packet_record *a, const struct packet_record *b, bool nat)
+bool match_is_same_transmission(const struct packet_record *a, const struct packet_record *b,
+				bool nat)
 {
 	if (a->protocol == UDP)
 		return !nat && are_same_datagrams(a, b);
 	/* Segmentation keeps all flags except PSH, FIN and CWR. */
-	return has_data(a) && has_data(b) && a->tcp.ack == b->tcp.ack &&
+	return has_tcp_data(a) && has_tcp_data(b) && a->tcp.ack == b->tcp.ack &&
 	       !((a->tcp.flags ^ b->tcp.flags) & 0xff76) && have_fitting_ip_ids(a, b) &&
-	       match_headers(a, b, nat);
+	       match_have_same_headers(a, b, nat);
 }
 
-bool match_same_transit(const struct packet_record *a, const struct packet_record *b)
+bool match_is_same_transit(const struct packet_record *a, const struct packet_record *b)
 {
-	return a->host == b->host && a->dir == b->dir && match_same_transmission(a, b, false) &&
-	       (match_other_place(a, b) || (!match_lead(a, b) && match_span(a) == match_span(b) &&
-					    match_may_be_one_packet(a, b)));
+	return a->host == b->host && a->dir == b->dir && match_is_same_transmission(a, b, false) &&
+	       (match_is_other_place(a, b) ||
+		(!match_compute_lead(a, b) && match_get_span(a) == match_get_span(b) &&
+		 match_may_be_one_packet(a, b)));
 }
 
-bool match_same_side(const struct packet_record *a, const struct packet_record *b)
+bool match_is_same_side(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->host == b->host)
-		return match_same_transit(a, b);
+		return match_is_same_transit(a, b);
 	return a->dir == b->dir && record_both_have(a, b, NETSYNC_HAS_ADDRS) &&
-	       match_same_transmission(a, b, false);
+	       match_is_same_transmission(a, b, false);
 }

@@ -27,7 +27,7 @@ static bool mark_record_matched(struct shard *m, struct packet_record *s, uint32
 	s->state |= RECORD_MATCHED | (nat ? RECORD_TRANSLATED : 0);
 	s->peer = peer;
 	if (first)
-		shard_count(&m->past, s->state);
+		shard_count_state(&m->past, s->state);
 	return first;
 }
 
@@ -45,7 +45,7 @@ int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer, 
 	return outcome_add(m->outcomes, &o);
 }
 
-int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns)
+int match_add_passage(struct shard *m, uint32_t host, uint8_t dir, int64_t ns)
 {
 	const struct match_outcome o = {
 		.from = host,
@@ -73,7 +73,8 @@ static int add_match_outcome(struct shard *m, const struct packet_record *from,
 	return outcome_add(m->outcomes, &o);
 }
 
-int match_learn(struct shard *m, const struct packet_record *from, const struct packet_record *to)
+int match_add_learned(struct shard *m, const struct packet_record *from,
+		      const struct packet_record *to)
 {
 	return add_match_outcome(m, from, to, OUTCOME_LEARNED, 0);
 }
@@ -125,7 +126,8 @@ static int emit_message_outcome(struct shard *m, const struct packet_record *fro
 	return ret || !m->ring.keep_addresses ? ret : append_watched_message(m, from, to);
 }
 
-int match_emit(struct shard *m, const struct packet_record *from, const struct packet_record *to)
+int match_emit_message(struct shard *m, const struct packet_record *from,
+		       const struct packet_record *to)
 {
 	return emit_message_outcome(m, from, to, 0);
 }

@@ -41,13 +41,14 @@ struct candidates {
  * nor (if @nat) address translation changes? With @nat, both must also know enough fields
  * to be unambiguous.
  */
-bool match_headers(const struct packet_record *a, const struct packet_record *b, bool nat);
+bool match_have_same_headers(const struct packet_record *a, const struct packet_record *b,
+			     bool nat);
 
 /* May one packet have caused two records that agree? Always true for different hosts. */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b);
 
 /* Were two records of one host and direction taken at different places in the host's stack? */
-bool match_other_place(const struct packet_record *a, const struct packet_record *b);
+bool match_is_other_place(const struct packet_record *a, const struct packet_record *b);
 
 void match_mark_ambiguous(struct shard *m, struct packet_record *s);
 
@@ -55,34 +56,36 @@ void match_mark_ambiguous(struct shard *m, struct packet_record *s);
 int match_mark_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat);
 
 /* Add the time that a packet spent in a host's stack, in ns. Return 0 or -ENOMEM. */
-int match_passed(struct shard *m, uint32_t host, uint8_t dir, int64_t ns);
+int match_add_passage(struct shard *m, uint32_t host, uint8_t dir, int64_t ns);
 
 /* Learn the clock offset between two hosts from a message. */
-int match_learn(struct shard *m, const struct packet_record *from, const struct packet_record *to);
+int match_add_learned(struct shard *m, const struct packet_record *from,
+		      const struct packet_record *to);
 
 /* Mark two records as matched with each other, and report their message. */
 int match_emit_both(struct shard *m, struct packet_record *from, struct packet_record *to);
 
 /* Report a message, and learn the clock offset from it. */
-int match_emit(struct shard *m, const struct packet_record *from, const struct packet_record *to);
+int match_emit_message(struct shard *m, const struct packet_record *from,
+		       const struct packet_record *to);
 
 /* Do two records agree in all properties that both have, so that they may be of one packet? */
-bool match_agree(const struct packet_record *a, const struct packet_record *b, bool nat);
+bool match_is_same_packet(const struct packet_record *a, const struct packet_record *b, bool nat);
 
 /* Divide records into packets, and decide each record. The array is reordered. */
-int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat);
+int match_resolve_records(struct shard *m, struct packet_record **s, int n, bool nat);
 
 /* Decide all records with the same key as s. */
-int match_whole(struct shard *m, struct packet_record *s);
+int match_whole_record(struct shard *m, struct packet_record *s);
 
 /* Have all records been added that can be of the same packet as s? */
 bool match_is_ready(const struct shard *m, const struct packet_record *s);
 
 /* Decide a record by its second key, because its first key found no counterpart. */
-int match_second(struct shard *m, struct packet_record *s);
+int match_by_second_key(struct shard *m, struct packet_record *s);
 
 /* Decide a record by its first key, or as part of other packets. */
-int match_first(struct shard *m, struct packet_record *s);
+int match_by_first_key(struct shard *m, struct packet_record *s);
 
 /* Learn clock offsets from the records with s's key, if they match unambiguously. */
 int match_learn_offset(struct shard *m, struct packet_record *s);
@@ -91,10 +94,10 @@ int match_learn_offset(struct shard *m, struct packet_record *s);
 int match_segments(struct shard *m, struct packet_record *s);
 
 /* Return the number of bytes, or datagrams, from the beginning of @a to that of @b. Both wrap. */
-int32_t match_lead(const struct packet_record *a, const struct packet_record *b);
+int32_t match_compute_lead(const struct packet_record *a, const struct packet_record *b);
 
 /* Return the number of bytes, or datagrams, in a record. */
-uint32_t match_span(const struct packet_record *s);
+uint32_t match_get_span(const struct packet_record *s);
 
 /* Does b contain the first byte of a? */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b);
@@ -107,30 +110,30 @@ void match_find_candidates(const struct shard *m, const struct packet_record *s,
 bool match_is_forwarded(const struct packet_record *t, const struct candidates *all);
 
 /* Can two segments, or bundles of datagrams, be of the same transmission? */
-bool match_same_transmission(const struct packet_record *a, const struct packet_record *b,
-			     bool nat);
+bool match_is_same_transmission(const struct packet_record *a, const struct packet_record *b,
+				bool nat);
 
 /*
  * Do two records of one host belong to one transmission, and were they taken at different
  * places such as a socket and a device? The transmission may have been segmented or
  * merged in between.
  */
-bool match_same_transit(const struct packet_record *a, const struct packet_record *b);
+bool match_is_same_transit(const struct packet_record *a, const struct packet_record *b);
 
 /*
- * Do the records belong to one transmission according to match_same_transit(), or did two
+ * Do the records belong to one transmission according to match_is_same_transit(), or did two
  * hosts record it that may be clocks of one machine?
  */
-bool match_same_side(const struct packet_record *a, const struct packet_record *b);
+bool match_is_same_side(const struct packet_record *a, const struct packet_record *b);
 
 /* Did the host that sends s receive s's first byte before it sent s? */
-bool match_forwarded(const struct shard *m, const struct packet_record *s);
+bool match_is_record_forwarded(const struct shard *m, const struct packet_record *s);
 
 /*
  * Does another, longer segment contain s's first byte? The segment must be a sent one,
  * and agree with @received.
  */
-bool match_inside_other(const struct shard *m, const struct packet_record *s,
-			const struct packet_record *received);
+bool match_is_inside_other(const struct shard *m, const struct packet_record *s,
+			   const struct packet_record *received);
 
 #endif

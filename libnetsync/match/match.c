@@ -65,12 +65,12 @@ int matcher_add_host(struct matcher *m)
 
 bool matcher_supports(const struct netsync_packet *p)
 {
-	const struct protocol *protocol = protocol_by_number(p->protocol);
+	const struct protocol *protocol = protocol_find(p->protocol);
 
 	return protocol && (p->fields & protocol->needs) == protocol->needs;
 }
 
-struct shards matcher_shards(const struct netsync_packet *p)
+struct shards matcher_find_shards(const struct netsync_packet *p)
 {
 	const uint32_t any = p->host % NETSYNC_SHARDS;
 	struct packet_record s;
@@ -78,7 +78,7 @@ struct shards matcher_shards(const struct netsync_packet *p)
 	if (!matcher_supports(p))
 		return (struct shards){ any, UINT32_C(1) << any };
 	record_fill(&s, p);
-	return record_shards(&s, record_blocks(&s));
+	return record_find_shards(&s, record_count_blocks(&s));
 }
 
 /* ---- work -------------------------------------------------------------- */
@@ -90,11 +90,11 @@ static int apply_outcome(struct matcher *m, const struct match_outcome *o)
 
 	switch ((enum outcome_kind)o->kind) {
 	case OUTCOME_PASSED:
-		return peers_passed(&m->peers, o->from, (enum netsync_dir)o->detail, o->send);
+		return peers_add_passage(&m->peers, o->from, (enum netsync_dir)o->detail, o->send);
 	case OUTCOME_COUNTED:
 		pair = peers_find(&m->peers, o->from, o->to);
 		if (pair)
-			shard_count(&pair->past, o->detail);
+			shard_count_state(&pair->past, o->detail);
 		return 0;
 	case OUTCOME_LEARNED:
 	case OUTCOME_MESSAGE:
@@ -146,7 +146,7 @@ static int run_match_call(void *arg, size_t i)
 				       apply_outcomes_of_part(m, i - NETSYNC_SHARDS);
 	shard_begin(&m->shard[i], m->round);
 	return m->settling ? shard_settle(&m->shard[i], m->oldest) :
-			     shard_take(&m->shard[i], &m->batch[!m->filling]);
+			     shard_add_batch(&m->shard[i], &m->batch[!m->filling]);
 }
 
 static void begin_match_round(struct matcher *m)
@@ -243,7 +243,7 @@ int matcher_wait(struct matcher *m)
 /* Return the number of records over which the cost of an update is spread. */
 static size_t compute_update_cost(const struct matcher *m)
 {
-	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_pairs(&m->peers));
+	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_count_pairs(&m->peers));
 }
 
 /* Update limits from time to time and, if some hosts have no clock offset, request samples. */
@@ -419,7 +419,7 @@ static bool is_batch_complete(const struct matcher *m, const struct record_batch
 	       (m->pace.over && b->all >= compute_update_cost(m));
 }
 
-int matcher_add(struct matcher *m, const struct netsync_packet *p)
+int matcher_add_packet(struct matcher *m, const struct netsync_packet *p)
 {
 	struct record_batch *b = &m->batch[m->filling];
 	struct packet_record s;
@@ -439,8 +439,8 @@ int matcher_add(struct matcher *m, const struct netsync_packet *p)
 		ret = fill_addresses(m, &s, p);
 	if (ret)
 		return ret;
-	s.next_second = record_blocks(&s);
-	to = record_shards(&s, s.next_second);
+	s.next_second = record_count_blocks(&s);
+	to = record_find_shards(&s, s.next_second);
 	if ((to.all & m->kept) == UINT32_C(1) << to.home)
 		file_record_in_batch(m, b, &s, p, to.home);
 	else
@@ -467,7 +467,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 	update_batch_pace(&m->pace, host, time);
 }
 
-void matcher_watch(struct matcher *m, bool watched)
+void matcher_set_watched(struct matcher *m, bool watched)
 {
 	m->watched = watched;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
@@ -490,9 +490,10 @@ static void count_live_records(struct matcher *m)
 			struct peer_pair *pair = NULL;
 
 			if (record_is_own(s) && !(s->state & RECORD_MATCHED))
-				pair = peers_find(&m->peers, s->host, shard_peer(&m->shard[i], s));
+				pair = peers_find(&m->peers, s->host,
+						  shard_find_peer(&m->shard[i], s));
 			if (pair)
-				shard_count(&pair->live, s->state);
+				shard_count_state(&pair->live, s->state);
 		}
 	}
 }

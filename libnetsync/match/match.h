@@ -24,12 +24,12 @@
 struct match_calls {
 	/*
 	 * Called for each message. Return 0 or -errno. Several threads may call this
-	 * function at the same time, for pairs of different parts (pair_part()), unless
+	 * function at the same time, for pairs of different parts (get_pair_part()), unless
 	 * one_thread is set.
 	 */
 	int (*found)(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv);
 	/*
-	 * Called in the caller's thread for each message if matcher_watch() requests it.
+	 * Called in the caller's thread for each message if matcher_set_watched() requests it.
 	 * May be NULL.
 	 */
 	void (*tell)(void *arg, const struct netsync_message *msg);
@@ -110,14 +110,14 @@ bool matcher_supports(const struct netsync_packet *p);
  * Return the shards of a packet event. If packets of this kind are not matched, return
  * any one shard.
  */
-struct shards matcher_shards(const struct netsync_packet *p);
+struct shards matcher_find_shards(const struct netsync_packet *p);
 
 /*
  * Add a packet event that belongs to a kept shard. Return 0; -ENOMEM, with nothing
  * changed; -EOWNERDEAD if the matcher is lost; or the error of found() for a message of
  * earlier events.
  */
-int matcher_add(struct matcher *m, const struct netsync_packet *p);
+int matcher_add_packet(struct matcher *m, const struct netsync_packet *p);
 
 /* Note that all events of a host before @time were added. INT64_MAX means all events so far. */
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
@@ -129,7 +129,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 int matcher_wait(struct matcher *m);
 
 /* If @watched, report messages from now on. Messages of events added from now on have addresses. */
-void matcher_watch(struct matcher *m, bool watched);
+void matcher_set_watched(struct matcher *m, bool watched);
 
 /* Add counts of packets that were matched elsewhere. */
 void matcher_add_counts(struct matcher *m, const struct match_counts *counts, uint64_t evicted);

@@ -14,7 +14,7 @@
  */
 static uint32_t find_outcome_part(const struct match_outcome *o)
 {
-	return o->kind == OUTCOME_PASSED ? o->from % PAIR_PARTS : pair_part(o->from, o->to);
+	return o->kind == OUTCOME_PASSED ? o->from % PAIR_PARTS : get_pair_part(o->from, o->to);
 }
 
 int outcome_add(struct outcomes *parts, const struct match_outcome *o)

@@ -32,7 +32,7 @@ int peers_add_host(struct peers *ps)
 	return 0;
 }
 
-size_t peers_pairs(const struct peers *ps)
+size_t peers_count_pairs(const struct peers *ps)
 {
 	size_t pairs = 0;
 
@@ -43,7 +43,7 @@ size_t peers_pairs(const struct peers *ps)
 
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 {
-	const struct peers_part *part = &ps->part[pair_part(a, b)];
+	const struct peers_part *part = &ps->part[get_pair_part(a, b)];
 	uint32_t p = a < b ? pair_table_find(&part->table, a, b) :
 			     pair_table_find(&part->table, b, a);
 
@@ -54,7 +54,7 @@ struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b)
 static struct peer_pair *find_or_add_peer_pair(struct peers *ps, uint32_t from, uint32_t to)
 {
 	const uint32_t a = from < to ? from : to, b = from < to ? to : from;
-	struct peers_part *part = &ps->part[pair_part(a, b)];
+	struct peers_part *part = &ps->part[get_pair_part(a, b)];
 	struct peer_pair *p = peers_find(ps, a, b);
 
 	if (p)
@@ -81,7 +81,7 @@ struct peer_pair *peers_add_message(struct peers *ps, uint32_t from, uint32_t to
 	return p;
 }
 
-int peers_count(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts)
+int peers_add_counts(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts)
 {
 	struct peer_pair *p = find_or_add_peer_pair(ps, a, b);
 
@@ -104,7 +104,7 @@ int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
 	return 0;
 }
 
-int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns)
+int peers_add_passage(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns)
 {
 	struct histogram **h = &ps->host[host].stack[dir];
 

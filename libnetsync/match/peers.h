@@ -68,7 +68,7 @@ struct peer_host {
 	struct histogram *stack[2];
 };
 
-/* The pairs of one part, which have the same pair_part(). */
+/* The pairs of one part, which have the same get_pair_part(). */
 struct peers_part {
 	struct peer_pair *pair;
 	size_t pairs;
@@ -90,7 +90,7 @@ void peers_release(struct peers *ps);
 int peers_add_host(struct peers *ps);
 
 /* Return the number of pairs that exchanged messages. */
-size_t peers_pairs(const struct peers *ps);
+size_t peers_count_pairs(const struct peers *ps);
 
 /*
  * Add a message. Return its pair, or NULL if out of memory. Several threads may call this
@@ -103,13 +103,13 @@ struct peer_pair *peers_add_message(struct peers *ps, uint32_t from, uint32_t to
  * Add the time that a packet spent in a host's stack, in ns. Return 0 or -ENOMEM. Several
  * threads may call this function at the same time for different hosts.
  */
-int peers_passed(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns);
+int peers_add_passage(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns);
 
 /*
  * Add the counts of events between the hosts a < b that another process matched. Return 0
  * or -ENOMEM.
  */
-int peers_count(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts);
+int peers_add_counts(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts);
 
 /* Add the times in a host's stack that another process measured. Return 0 or -ENOMEM. */
 int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,

@@ -126,9 +126,9 @@ int peers_update(struct peers *ps)
 		else if (!one || node[h].root != common)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
-		host->decide = clamp64(t - PEER_LIFETIME);
+		host->decide = clamp_to_int64(t - PEER_LIFETIME);
 		/* After another lifetime, no record refers to an older record. */
-		host->free = clamp64(t - 2 * (__int128)PEER_LIFETIME);
+		host->free = clamp_to_int64(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;
 	free(node);

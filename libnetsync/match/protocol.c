@@ -29,7 +29,7 @@ static bool agree_always(const struct packet_record *a, const struct packet_reco
  */
 #define PSH_FIN_CWR 0x0089
 
-static void tcp_fill(struct packet_record *r, const struct netsync_packet *p)
+static void tcp_fill_record(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->tcp.seq = p->tcp.seq;
 	r->tcp.ack = p->tcp.ack;
@@ -57,7 +57,7 @@ static bool tcp_agree_whole(const struct packet_record *a, const struct packet_r
 {
 	uint16_t differ = a->tcp.flags ^ b->tcp.flags;
 
-	if (record_both_have(a, b, NETSYNC_HAS_LEN) && has_data(a))
+	if (record_both_have(a, b, NETSYNC_HAS_LEN) && has_tcp_data(a))
 		differ &= (uint16_t)~PSH_FIN_CWR;
 	return !differ;
 }
@@ -69,13 +69,13 @@ static bool tcp_agree_whole(const struct packet_record *a, const struct packet_r
 #define SHARD_BYTES 22
 
 /* All parts of a segment have the same acknowledgment number. */
-static uint64_t tcp_shard(const struct packet_record *r, uint32_t behind)
+static uint64_t tcp_get_shard_key(const struct packet_record *r, uint32_t behind)
 {
 	return (uint64_t)r->tcp.ack << 32 | (r->tcp.seq + behind) >> SHARD_BYTES;
 }
 
 /* Together with the numbers in the key, timestamps or IP ids are unambiguous. */
-static bool tcp_identified(const struct packet_record *a, const struct packet_record *b)
+static bool tcp_is_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b);
 }
@@ -86,7 +86,7 @@ static bool tcp_identified(const struct packet_record *a, const struct packet_re
 #define ID_IS_DIGEST (UINT32_C(1) << 31)
 #define ID_IS_LENGTH (UINT32_C(1) << 30)
 
-static void udp_fill(struct packet_record *r, const struct netsync_packet *p)
+static void udp_fill_record(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
 	/* All sources know the IP id if the sender counts IP ids. */
@@ -127,14 +127,14 @@ static bool udp_agree_whole(const struct packet_record *a, const struct packet_r
  * may be translated. Otherwise it depends on the ports, because not all sources report
  * digests. An IP id of 0 is treated as not counted.
  */
-static uint64_t udp_shard(const struct packet_record *r, uint32_t behind)
+static uint64_t udp_get_shard_key(const struct packet_record *r, uint32_t behind)
 {
 	const uint16_t id = (uint16_t)(r->ip_id + behind);
 
 	return record_counts_ip_ids(r) && id ? id >> SHARD_IDS : r->udp.ports;
 }
 
-static bool udp_identified(const struct packet_record *a, const struct packet_record *b)
+static bool udp_is_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b) &&
 	       (record_both_have(a, b, NETSYNC_HAS_DIGEST) || have_same_endpoint(a, b));
@@ -142,7 +142,7 @@ static bool udp_identified(const struct packet_record *a, const struct packet_re
 
 /* ---- ICMP echo --------------------------------------------------------- */
 
-static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
+static void icmp_fill_record(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->icmp.id_seq = (uint32_t)p->icmp.id << 16 | p->icmp.seq;
 	r->icmp.type = p->icmp.type;
@@ -150,13 +150,13 @@ static void icmp_fill(struct packet_record *r, const struct netsync_packet *p)
 		     NETSYNC_HAS_NETNS;
 }
 
-static uint64_t icmp_shard(const struct packet_record *r, uint32_t behind)
+static uint64_t icmp_get_shard_key(const struct packet_record *r, uint32_t behind)
 {
 	return (uint16_t)r->icmp.id_seq + behind;
 }
 
 /* Address translation changes the identifier, but not the sequence number. */
-static bool icmp_identified(const struct packet_record *a, const struct packet_record *b)
+static bool icmp_is_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b) && a->icmp.type == b->icmp.type &&
 	       (uint16_t)a->icmp.id_seq == (uint16_t)b->icmp.id_seq && have_same_endpoint(a, b);
@@ -171,7 +171,7 @@ static bool icmp_identified(const struct packet_record *a, const struct packet_r
  * A tag belongs to one association and direction. Packets without DATA have no TSN, and
  * are distinguished like datagrams.
  */
-static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
+static void sctp_fill_record(struct packet_record *r, const struct netsync_packet *p)
 {
 	const bool has_tsn = p->fields & NETSYNC_HAS_TSN;
 
@@ -187,7 +187,7 @@ static void sctp_fill(struct packet_record *r, const struct netsync_packet *p)
 		     NETSYNC_HAS_SKB | NETSYNC_HAS_NETNS;
 }
 
-static uint64_t sctp_shard(const struct packet_record *r, uint32_t behind)
+static uint64_t sctp_get_shard_key(const struct packet_record *r, uint32_t behind)
 {
 	return (uint64_t)r->sctp.tag << 32 | (r->sctp.tsn + behind);
 }
@@ -198,7 +198,7 @@ static bool sctp_agree_whole(const struct packet_record *a, const struct packet_
 }
 
 /* The first packet of an association has the tag 0. */
-static bool sctp_identified(const struct packet_record *a, const struct packet_record *b)
+static bool sctp_is_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	(void)b;
 	return a->sctp.tag;
@@ -208,39 +208,39 @@ static bool sctp_identified(const struct packet_record *a, const struct packet_r
 
 static const struct protocol tcp = {
 	.translation_keeps_key = true,
-	.fill = tcp_fill,
-	.shard = tcp_shard,
+	.fill = tcp_fill_record,
+	.shard = tcp_get_shard_key,
 	.agree = tcp_agree,
 	.agree_whole = tcp_agree_whole,
-	.identified = tcp_identified,
+	.identified = tcp_is_identified,
 };
 
 static const struct protocol udp = {
 	.needs = NETSYNC_HAS_PORTS,
-	.fill = udp_fill,
-	.shard = udp_shard,
+	.fill = udp_fill_record,
+	.shard = udp_get_shard_key,
 	.agree = udp_agree,
 	.agree_whole = udp_agree_whole,
-	.identified = udp_identified,
+	.identified = udp_is_identified,
 };
 
 static const struct protocol icmp = {
 	.needs = NETSYNC_HAS_ECHO,
-	.fill = icmp_fill,
-	.shard = icmp_shard,
+	.fill = icmp_fill_record,
+	.shard = icmp_get_shard_key,
 	.agree = agree_always,
 	.agree_whole = agree_always,
-	.identified = icmp_identified,
+	.identified = icmp_is_identified,
 };
 
 static const struct protocol sctp = {
 	.needs = NETSYNC_HAS_SCTP,
 	.translation_keeps_key = true,
-	.fill = sctp_fill,
-	.shard = sctp_shard,
+	.fill = sctp_fill_record,
+	.shard = sctp_get_shard_key,
 	.agree = agree_always,
 	.agree_whole = sctp_agree_whole,
-	.identified = sctp_identified,
+	.identified = sctp_is_identified,
 };
 
 const struct protocol *const protocols[256] = {

@@ -45,7 +45,7 @@ struct protocol {
 /* Protocols by IP protocol number. NULL if the protocol is not matched. */
 extern const struct protocol *const protocols[256];
 
-static inline const struct protocol *protocol_by_number(uint8_t number)
+static inline const struct protocol *protocol_find(uint8_t number)
 {
 	return protocols[number];
 }

@@ -43,16 +43,16 @@ void record_fill(struct packet_record *s, const struct netsync_packet *p)
 	s->protocol = p->protocol;
 	s->dir = p->dir;
 	s->state = s->block = 0;
-	protocol_by_number(p->protocol)->fill(s, p);
+	protocol_find(p->protocol)->fill(s, p);
 }
 
-uint32_t record_blocks(const struct packet_record *s)
+uint32_t record_count_blocks(const struct packet_record *s)
 {
 	if (s->protocol == UDP)
 		return record_counts_ip_ids(s) && s->udp.datagrams <= MAX_DATAGRAMS ?
 			       s->udp.datagrams - 1u :
 			       0;
-	if (!has_data(s) || s->len > MAX_SEGMENT || (s->len <= MAX_SINGLE && s->gso_size == 0))
+	if (!has_tcp_data(s) || s->len > MAX_SEGMENT || (s->len <= MAX_SINGLE && s->gso_size == 0))
 		return 0;
 	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >> BLOCK_SHIFT) + 1;
 }
@@ -60,11 +60,10 @@ uint32_t record_blocks(const struct packet_record *s)
 /* Return the shard of the data that begins @behind bytes after the beginning of a record. */
 static inline uint32_t get_shard_at(const struct packet_record *s, uint32_t behind)
 {
-	return (uint32_t)hash_mix(protocol_by_number(s->protocol)->shard(s, behind)) %
-	       NETSYNC_SHARDS;
+	return (uint32_t)hash_mix(protocol_find(s->protocol)->shard(s, behind)) % NETSYNC_SHARDS;
 }
 
-struct shards record_shards(const struct packet_record *s, uint32_t blocks)
+struct shards record_find_shards(const struct packet_record *s, uint32_t blocks)
 {
 	struct shards to = { .home = get_shard_at(s, 0) };
 

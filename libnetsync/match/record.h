@@ -104,13 +104,13 @@ static inline bool record_counts_ip_ids(const struct packet_record *r)
 	return (r->fields & NETSYNC_HAS_IP_ID) && r->ip_id;
 }
 
-static inline bool same_addresses(const struct packet_record *a, const struct packet_record *b)
+static inline bool have_same_addresses(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
 }
 
 /* Is the record a TCP segment that is known to carry data? */
-static inline bool has_data(const struct packet_record *r)
+static inline bool has_tcp_data(const struct packet_record *r)
 {
 	return r->protocol == TCP && (r->fields & NETSYNC_HAS_LEN) && r->len;
 }
@@ -118,7 +118,7 @@ static inline bool has_data(const struct packet_record *r)
 /* May the record have been segmented, or merged from several? */
 static inline bool may_be_segmented(const struct packet_record *r)
 {
-	return r->protocol == UDP || has_data(r);
+	return r->protocol == UDP || has_tcp_data(r);
 }
 
 /*
@@ -131,7 +131,7 @@ static inline bool record_is_own(const struct packet_record *r)
 }
 
 /* Do two records have the same key? Block index entries have no key. */
-static inline bool same_key(const struct packet_record *a, const struct packet_record *b)
+static inline bool have_same_key(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->key[0] == b->key[0] && a->key[1] == b->key[1] && a->protocol == b->protocol &&
 	       !a->block && !b->block;
@@ -158,9 +158,9 @@ void record_fill(struct packet_record *s, const struct netsync_packet *p);
  * Return the number of block index entries (blocks, or IP ids) of a record. Records that
  * begin inside it are found by these entries.
  */
-uint32_t record_blocks(const struct packet_record *s);
+uint32_t record_count_blocks(const struct packet_record *s);
 
-/* Return the shards that match a record. @blocks is the value of record_blocks(). */
-struct shards record_shards(const struct packet_record *s, uint32_t blocks);
+/* Return the shards that match a record. @blocks is the value of record_count_blocks(). */
+struct shards record_find_shards(const struct packet_record *s, uint32_t blocks);
 
 #endif

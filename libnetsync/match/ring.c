@@ -28,14 +28,15 @@ static void link_ring_record(struct packet_ring *l, uint32_t number)
 	if (!s->block && !record_is_own(s))
 		return;
 	if (s->block)
-		chain = ring_chain(l, BLOCK_INDEX + s->protocol, block_number(s), block_rest(s));
+		chain = ring_get_chain(l, BLOCK_INDEX + s->protocol, get_block_number(s),
+				       get_block_rest(s));
 	else
-		chain = ring_chain(l, s->protocol, s->key[0], s->key[1]);
+		chain = ring_get_chain(l, s->protocol, s->key[0], s->key[1]);
 	s->next = *chain;
 	*chain = number;
 	if (!has_second_key(s))
 		return;
-	chain = ring_second_chain(l, s);
+	chain = ring_get_second_chain(l, s);
 	s->next_second = *chain;
 	*chain = number;
 }

@@ -91,8 +91,8 @@ static inline bool ring_has(const struct packet_ring *l, uint32_t number)
  * Return the head of a key's chain, the number of its newest record. The chain also holds
  * records with other keys.
  */
-static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind, uint32_t a,
-				   uint32_t b)
+static inline uint32_t *ring_get_chain(const struct packet_ring *l, uint32_t kind, uint32_t a,
+				       uint32_t b)
 {
 	uint64_t v = hash_mix(l->seed ^ ((uint64_t)a << 32 | b) ^ (uint64_t)kind << 17);
 
@@ -102,7 +102,7 @@ static inline uint32_t *ring_chain(const struct packet_ring *l, uint32_t kind, u
 /* Does the record have a second key, because address translation changes its first one? */
 static inline bool has_second_key(const struct packet_record *r)
 {
-	return !protocol_by_number(r->protocol)->translation_keeps_key && record_is_own(r);
+	return !protocol_find(r->protocol)->translation_keeps_key && record_is_own(r);
 }
 
 /*
@@ -110,8 +110,8 @@ static inline bool has_second_key(const struct packet_record *r)
  * equal if the first key differs along the path, because addresses are translated, or
  * because one source knows a property of the payload that another one does not.
  */
-static inline uint32_t *ring_second_chain(const struct packet_ring *l,
-					  const struct packet_record *s)
+static inline uint32_t *ring_get_second_chain(const struct packet_ring *l,
+					      const struct packet_record *s)
 {
 	uint64_t v = hash_mix(l->seed ^ (uint64_t)s->protocol << 32 ^
 			      (record_counts_ip_ids(s) ? s->ip_id : ~(uint64_t)s->key[0]));
@@ -123,7 +123,7 @@ static inline uint32_t *ring_second_chain(const struct packet_ring *l,
 #define BLOCK_INDEX 256
 
 /* Return the block, or IP id, of a block index entry. */
-static inline uint32_t block_number(const struct packet_record *s)
+static inline uint32_t get_block_number(const struct packet_record *s)
 {
 	if (s->protocol == UDP)
 		return (uint16_t)(s->ip_id + s->block);
@@ -131,7 +131,7 @@ static inline uint32_t block_number(const struct packet_record *s)
 }
 
 /* Return the rest of a block index entry's key, which all parts have in common. */
-static inline uint32_t block_rest(const struct packet_record *s)
+static inline uint32_t get_block_rest(const struct packet_record *s)
 {
 	return s->protocol == UDP ? s->udp.ports : s->tcp.ack;
 }

@@ -16,13 +16,13 @@ static bool have_same_second_key(const struct packet_record *a, const struct pac
 	return a->key[0] == b->key[0] && (a->protocol == UDP || a->key[1] == b->key[1]);
 }
 
-int match_second(struct shard *m, struct packet_record *s)
+int match_by_second_key(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS] = { s };
 	const bool nat = record_counts_ip_ids(s);
 	int n = 1, looked = 0, ret = 0;
 
-	for (uint32_t i = *ring_second_chain(&m->ring, s); ring_has(&m->ring, i) && !ret;
+	for (uint32_t i = *ring_get_second_chain(&m->ring, s); ring_has(&m->ring, i) && !ret;
 	     i = ring_at(&m->ring, i)->next_second) {
 		struct packet_record *t = ring_at(&m->ring, i);
 
@@ -30,11 +30,11 @@ int match_second(struct shard *m, struct packet_record *s)
 			continue;
 		if (++looked == MATCH_MAX_RECORDS)
 			return ret;
-		ret = match_first(m, t);
+		ret = match_by_first_key(m, t);
 		if (t->state & RECORD_MATCHED)
 			continue;
 		if ((t->state & RECORD_DECIDED) && t->host != s->host && t->dir != s->dir &&
-		    match_agree(s, t, nat))
+		    match_is_same_packet(s, t, nat))
 			match_mark_ambiguous(m, s);
 		if (t->state & RECORD_DECIDED)
 			continue;
@@ -42,5 +42,5 @@ int match_second(struct shard *m, struct packet_record *s)
 	}
 	if (ret || n == 1 || (s->state & RECORD_DECIDED))
 		return ret;
-	return match_sort_out(m, list, n, nat);
+	return match_resolve_records(m, list, n, nat);
 }

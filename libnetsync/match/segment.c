@@ -29,7 +29,7 @@ static bool has_routers(const struct packet_record *s, const struct candidates *
 		const struct packet_record *t = all->s[i];
 
 		if (t->dir == NETSYNC_OUT && t->host != s->host &&
-		    match_same_transmission(s, t, false) && match_is_forwarded(t, all))
+		    match_is_same_transmission(s, t, false) && match_is_forwarded(t, all))
 			return true;
 	}
 	return false;
@@ -39,8 +39,8 @@ static bool has_routers(const struct packet_record *s, const struct candidates *
 static bool is_counterpart(const struct packet_record *s, const struct packet_record *t, bool nat)
 {
 	return t->dir != s->dir && t->host != s->host &&
-	       (match_span(t) != match_span(s) || match_lead(s, t)) &&
-	       match_same_transmission(s, t, nat);
+	       (match_get_span(t) != match_get_span(s) || match_compute_lead(s, t)) &&
+	       match_is_same_transmission(s, t, nat);
 }
 
 /*
@@ -64,12 +64,12 @@ static int find_counterparts(const struct packet_record *s, const struct candida
 		 */
 		for (j = 0; j < i; j++)
 			if (all->s[j]->host == t->host && is_counterpart(s, all->s[j], nat) &&
-			    !match_same_transit(all->s[j], t))
+			    !match_is_same_transit(all->s[j], t))
 				return -1;
 		for (j = 0; j < n && found[j]->host != t->host; j++)
 			;
 		if (j == n && t->dir == NETSYNC_OUT && !match_is_forwarded(t, all)) {
-			if (origin && !match_same_side(origin, t))
+			if (origin && !match_is_same_side(origin, t))
 				return -1;
 			origin = t;
 		}
@@ -97,15 +97,15 @@ static int check_own_side(const struct packet_record *s, const struct candidates
 
 		if (t->dir != s->dir ||
 		    (t->host != s->host &&
-		     (t->dir == NETSYNC_IN || match_same_side(s, t) || match_is_forwarded(t, own) ||
-		      match_is_forwarded(s, own))))
+		     (t->dir == NETSYNC_IN || match_is_same_side(s, t) ||
+		      match_is_forwarded(t, own) || match_is_forwarded(s, own))))
 			continue;
-		if (match_same_transit(s, t)) {
+		if (match_is_same_transit(s, t)) {
 			outer |= t->time > s->time;
 			continue;
 		}
 		for (int j = 0; j < n; j++)
-			if (match_same_transmission(t, found[j], nat))
+			if (match_is_same_transmission(t, found[j], nat))
 				return -1;
 	}
 	return outer;
@@ -167,7 +167,7 @@ static bool may_be_before(const struct packet_record *t, const struct packet_rec
 		const struct packet_record *u = all->s[i];
 
 		if (u->host == s->host || u->dir != NETSYNC_OUT ||
-		    !match_same_transmission(s, u, false))
+		    !match_is_same_transmission(s, u, false))
 			continue;
 		forwards |= u->host == t->host;
 		origins |= !match_is_forwarded(u, all);
@@ -193,9 +193,9 @@ static int match_segment_parts(struct shard *m, struct packet_record *s,
 		if (!ret)
 			ret = match_mark_matched(m, t, s->host, nat);
 		if (!ret && s->dir == NETSYNC_OUT && !p.outer && match_begins_in(s, t) &&
-		    match_lead(t, s) + (int64_t)match_span(s) >= match_span(t) &&
+		    match_compute_lead(t, s) + (int64_t)match_get_span(s) >= match_get_span(t) &&
 		    !may_be_before(t, s, all)) {
-			ret = match_emit(m, s, t);
+			ret = match_emit_message(m, s, t);
 			s->state |= RECORD_EMITTED;
 		}
 	}
@@ -214,7 +214,7 @@ int match_segments(struct shard *m, struct packet_record *s)
 	for (int i = 0; i < all.n && !ret; i++)
 		if (!(all.s[i]->state & (RECORD_DECIDED | RECORD_EXAMINED | RECORD_COPY)) &&
 		    match_is_ready(m, all.s[i]))
-			ret = match_whole(m, all.s[i]);
+			ret = match_whole_record(m, all.s[i]);
 	if (!ret)
 		ret = match_segment_parts(m, s, &all, false);
 	if (!ret)
@@ -222,12 +222,12 @@ int match_segments(struct shard *m, struct packet_record *s)
 	return ret < 0 ? ret : 0;
 }
 
-int match_first(struct shard *m, struct packet_record *s)
+int match_by_first_key(struct shard *m, struct packet_record *s)
 {
 	int ret = 0;
 
 	if (!(s->state & (RECORD_DECIDED | RECORD_EXAMINED)))
-		ret = match_whole(m, s);
+		ret = match_whole_record(m, s);
 	if (ret || !may_be_segmented(s))
 		return ret;
 	/* A sent record that was matched as a whole may still have a message to emit. */

@@ -39,7 +39,7 @@ void shard_release(struct shard *m)
 	free(m->told);
 }
 
-void shard_count(struct match_counts *counts, uint32_t state)
+void shard_count_state(struct match_counts *counts, uint32_t state)
 {
 	if (state & RECORD_MATCHED) {
 		counts->matched++;
@@ -52,7 +52,7 @@ void shard_count(struct match_counts *counts, uint32_t state)
 	}
 }
 
-uint32_t shard_peer(const struct shard *m, const struct packet_record *s)
+uint32_t shard_find_peer(const struct shard *m, const struct packet_record *s)
 {
 	uint32_t peer = s->peer;
 
@@ -69,10 +69,10 @@ static int decide_record(struct shard *m, struct packet_record *s)
 
 	if (!record_is_own(s))
 		return 0;
-	ret = match_first(m, s);
+	ret = match_by_first_key(m, s);
 	if (ret || (s->state & RECORD_DECIDED) || !has_second_key(s))
 		return ret;
-	return match_second(m, s);
+	return match_by_second_key(m, s);
 }
 
 /* Decide the next record finally. It may have been ambiguous at the last settling. */
@@ -91,8 +91,8 @@ static int drop_next_record(struct shard *m)
 
 	if (!record_is_own(s) || (s->state & RECORD_MATCHED))
 		return 0;
-	shard_count(&m->past, s->state);
-	o.to = shard_peer(m, s);
+	shard_count_state(&m->past, s->state);
+	o.to = shard_find_peer(m, s);
 	return o.to == NO_PEER ? 0 : outcome_add(m->outcomes, &o);
 }
 
@@ -222,7 +222,7 @@ void shard_begin(struct shard *m, uint32_t round)
 	m->round = round;
 }
 
-int shard_take(struct shard *m, const struct record_batch *b)
+int shard_add_batch(struct shard *m, const struct record_batch *b)
 {
 	const uint32_t num = b->num[m->shard];
 	int ret = 0;
@@ -280,7 +280,7 @@ void shard_end_settling(struct shard *m)
 	memset(&m->live, 0, sizeof(m->live));
 	for (uint32_t n = l->freed; n != l->tail; n++)
 		if (record_is_own(ring_at(l, n)) && !(ring_at(l, n)->state & RECORD_MATCHED))
-			shard_count(&m->live, ring_at(l, n)->state);
+			shard_count_state(&m->live, ring_at(l, n)->state);
 	/* More records with the same key may be added, so they must be compared again. */
 	for (uint32_t n = l->decided; n != l->tail; n++)
 		ring_at(l, n)->state &= ~RECORD_EXAMINED;

@@ -53,7 +53,7 @@ void shard_begin(struct shard *m, uint32_t round);
  * that are due. If some are left for later, set the member more. Return 0, or -ENOMEM,
  * after which the next call resumes.
  */
-int shard_take(struct shard *m, const struct record_batch *b);
+int shard_add_batch(struct shard *m, const struct record_batch *b);
 
 /*
  * Find the messages that are known so far. Begin, settle until the shard is settled, and
@@ -66,9 +66,9 @@ bool shard_is_settled(const struct shard *m);
 void shard_end_settling(struct shard *m);
 
 /* Count a record according to its state. */
-void shard_count(struct match_counts *counts, uint32_t state);
+void shard_count_state(struct match_counts *counts, uint32_t state);
 
 /* Return the other host of a record's pair, or NO_PEER if unknown. */
-uint32_t shard_peer(const struct shard *m, const struct packet_record *s);
+uint32_t shard_find_peer(const struct shard *m, const struct packet_record *s);
 
 #endif

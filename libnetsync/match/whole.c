@@ -24,7 +24,7 @@ static bool is_first_of_sctp_bundle(const struct packet_record *a, const struct 
 	return a->protocol == SCTP && (a->len > b->len ? a : b)->gso_size;
 }
 
-bool match_agree(const struct packet_record *a, const struct packet_record *b, bool nat)
+bool match_is_same_packet(const struct packet_record *a, const struct packet_record *b, bool nat)
 {
 	if (record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id != b->ip_id)
 		return false;
@@ -34,7 +34,7 @@ bool match_agree(const struct packet_record *a, const struct packet_record *b, b
 	} else if (nat) {
 		return false;
 	}
-	return protocol_by_number(a->protocol)->agree_whole(a, b) && match_headers(a, b, nat);
+	return protocol_find(a->protocol)->agree_whole(a, b) && match_have_same_headers(a, b, nat);
 }
 
 /* The records of a packet on one host. */
@@ -99,10 +99,11 @@ static int count_passages(struct shard *m, struct packet_record **s, int n,
 	int ret = 0;
 
 	for (int i = 0; i < views && !ret; i++)
-		if (v[i].first->dir == v[i].last->dir && match_other_place(v[i].first, v[i].last) &&
+		if (v[i].first->dir == v[i].last->dir &&
+		    match_is_other_place(v[i].first, v[i].last) &&
 		    !((v[i].first->state | v[i].last->state) & RECORD_TIMED))
-			ret = match_passed(m, v[i].host, v[i].last->dir,
-					   v[i].last->time - v[i].first->time);
+			ret = match_add_passage(m, v[i].host, v[i].last->dir,
+						v[i].last->time - v[i].first->time);
 	for (int i = 0; i < n; i++)
 		s[i]->state |= RECORD_TIMED;
 	return ret;
@@ -120,7 +121,7 @@ static bool was_seen_further_out(const struct key *key, const struct packet_reco
 	for (int i = 0; i < key->n && may_be_segmented(s); i++) {
 		const struct packet_record *t = key->s[i];
 
-		if (t->len != s->len && match_same_transit(s, t) &&
+		if (t->len != s->len && match_is_same_transit(s, t) &&
 		    (s->dir == NETSYNC_OUT ? t->time > s->time : t->time < s->time))
 			return true;
 	}
@@ -128,7 +129,7 @@ static bool was_seen_further_out(const struct key *key, const struct packet_reco
 }
 
 /* If the packet seems to originate from several hosts, may these be clocks of one machine? */
-static bool are_one_machine(const struct host_view *v, int views)
+static bool are_views_of_one_machine(const struct host_view *v, int views)
 {
 	const struct packet_record *sent = NULL;
 
@@ -178,7 +179,7 @@ static int emit_packet_messages(struct shard *m, const struct key *key, struct p
 		origins += v[i].origin;
 		routers += !v[i].origin && v[i].last_out;
 	}
-	if (origins > 1 && !are_one_machine(v, views)) {
+	if (origins > 1 && !are_views_of_one_machine(v, views)) {
 		mark_records_ambiguous(m, s, n);
 		return 0;
 	}
@@ -193,7 +194,7 @@ static int emit_packet_messages(struct shard *m, const struct key *key, struct p
 			    was_seen_further_out(key, v[j].first_in))
 				continue;
 			emitted = RECORD_EMITTED;
-			ret = match_emit(m, v[i].last_out, v[j].first_in);
+			ret = match_emit_message(m, v[i].last_out, v[j].first_in);
 		}
 	}
 	for (int i = 0, at = 0; i < n && from != NO_PEER && !ret; i++) {
@@ -210,7 +211,8 @@ static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < i; j++)
-			if (!match_agree(s[i], s[j], nat) || !match_may_be_one_packet(s[i], s[j]))
+			if (!match_is_same_packet(s[i], s[j], nat) ||
+			    !match_may_be_one_packet(s[i], s[j]))
 				return false;
 	return true;
 }
@@ -227,7 +229,7 @@ static int collect_agreeing_records(struct packet_record **s, int n, bool nat, b
 		for (int j = size; j < n; j++) {
 			struct packet_record *t = s[j];
 
-			if (!match_agree(s[i], t, nat))
+			if (!match_is_same_packet(s[i], t, nat))
 				continue;
 			s[j] = s[size];
 			s[size++] = t;
@@ -242,7 +244,7 @@ static bool were_records_seen_again(struct packet_record **s, int n,
 				    const struct packet_record *other)
 {
 	for (int i = 0; i < n; i++)
-		if (match_same_side(s[i], other))
+		if (match_is_same_side(s[i], other))
 			return true;
 	return false;
 }
@@ -262,22 +264,22 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 		if (s[i]->dir != NETSYNC_OUT)
 			continue;
 		sent = true;
-		if (has_data(s[i]) && match_forwarded(m, s[i]))
+		if (has_tcp_data(s[i]) && match_is_record_forwarded(m, s[i]))
 			return false;
 	}
 	for (int i = 0; i < size && sent; i++) {
-		if (s[i]->dir != NETSYNC_IN || !has_data(s[i]))
+		if (s[i]->dir != NETSYNC_IN || !has_tcp_data(s[i]))
 			continue;
 		for (int j = 0; j < key->n; j++)
 			if (others[j]->dir == NETSYNC_OUT && others[j]->host != s[i]->host &&
-			    has_data(others[j]) && others[j]->len != s[i]->len &&
-			    match_same_transmission(others[j], s[i], false) &&
+			    has_tcp_data(others[j]) && others[j]->len != s[i]->len &&
+			    match_is_same_transmission(others[j], s[i], false) &&
 			    !were_records_seen_again(s, size, others[j]) &&
-			    !match_forwarded(m, others[j]))
+			    !match_is_record_forwarded(m, others[j]))
 				return true;
 		for (int j = 0; j < size; j++)
 			if (s[j]->dir == NETSYNC_OUT && protocol_lacks_id(s[i], s[j]) &&
-			    match_inside_other(m, s[j], s[i]))
+			    match_is_inside_other(m, s[j], s[i]))
 				return true;
 	}
 	return false;
@@ -291,7 +293,7 @@ static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
 	       !((s[0]->state | s[1]->state) & (RECORD_MATCHED | RECORD_AMBIGUOUS)) &&
-	       match_agree(s[0], s[1], false);
+	       match_is_same_packet(s[0], s[1], false);
 }
 
 static int emit_plain_record_pair(struct shard *m, struct packet_record **s)
@@ -301,7 +303,7 @@ static int emit_plain_record_pair(struct shard *m, struct packet_record **s)
 	return match_emit_both(m, s[!first_sent], s[first_sent]);
 }
 
-int match_sort_out(struct shard *m, struct packet_record **s, int n, bool nat)
+int match_resolve_records(struct shard *m, struct packet_record **s, int n, bool nat)
 {
 	const struct key key = { s, n };
 	int ret = 0;
@@ -334,11 +336,11 @@ static int find_records_of_key(const struct shard *m, const struct packet_record
 {
 	int n = 0;
 
-	for (uint32_t i = *ring_chain(&m->ring, s->protocol, s->key[0], s->key[1]);
+	for (uint32_t i = *ring_get_chain(&m->ring, s->protocol, s->key[0], s->key[1]);
 	     ring_has(&m->ring, i); i = ring_at(&m->ring, i)->next) {
 		struct packet_record *t = ring_at(&m->ring, i);
 
-		if (!same_key(s, t))
+		if (!have_same_key(s, t))
 			continue;
 		if (n == MATCH_MAX_RECORDS)
 			return n + 1;
@@ -367,7 +369,7 @@ int match_learn_offset(struct shard *m, struct packet_record *s)
 
 	/* Datagrams of other hosts may have the same ports and ids. */
 	for (int i = 0; i < n && n <= MATCH_MAX_RECORDS; i++)
-		if (list[i] == s || match_agree(s, list[i], false))
+		if (list[i] == s || match_is_same_packet(s, list[i], false))
 			list[left++] = list[i];
 	if (left > MAX_SAMPLED || !are_unforwarded_and_undecided(list, left) ||
 	    !are_records_of_one_packet(list, left, false))
@@ -377,12 +379,12 @@ int match_learn_offset(struct shard *m, struct packet_record *s)
 		const struct packet_record *t = list[i];
 
 		if (t->dir != s->dir)
-			ret = match_learn(m, sent ? s : t, sent ? t : s);
+			ret = match_add_learned(m, sent ? s : t, sent ? t : s);
 	}
 	return ret;
 }
 
-int match_whole(struct shard *m, struct packet_record *s)
+int match_whole_record(struct shard *m, struct packet_record *s)
 {
 	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_records_of_key(m, s, list), left = 0, ret;
@@ -397,11 +399,11 @@ int match_whole(struct shard *m, struct packet_record *s)
 		return 0;
 	if (is_plain_record_pair(list, n) && !protocol_lacks_id(list[0], list[1]))
 		return emit_plain_record_pair(m, list);
-	ret = match_sort_out(m, list, n, false);
+	ret = match_resolve_records(m, list, n, false);
 	for (int i = 0; i < n; i++)
 		if (!(list[i]->state & RECORD_DECIDED))
 			list[left++] = list[i];
 	if (ret || left < 2 || has_second_key(s))
 		return ret;
-	return match_sort_out(m, list, left, true);
+	return match_resolve_records(m, list, left, true);
 }

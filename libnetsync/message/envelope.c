@@ -176,7 +176,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b, co
 	cross = (__int128)(b->y - a->y) * (c->x - b->x) - (__int128)(c->y - b->y) * (b->x - a->x);
 	if (cross <= 0)
 		return false;
-	cube = wide_product((__int128)(c->x - b->x) * (b->x - a->x), c->x - a->x);
+	cube = wide_multiply((__int128)(c->x - b->x) * (b->x - a->x), c->x - a->x);
 	high = (unsigned __int128)cube.high;
 	/* The cube is below 2^178. Its fraction does not matter in a comparison with an integer. */
 	if (drift.shift < 64)
@@ -208,7 +208,7 @@ static void drop_shallowest_corner(struct bin *b, struct drift drift)
 		double above = ((double)(p->y - p[-1].y) * right - (double)(p[1].y - p->y) * left) /
 			       (left + right);
 		double depth = ldexp(left * right, -drift.shift) - above;
-		bool s = !on_or_above(p - 1, p, p + 1);
+		bool s = !is_on_or_above(p - 1, p, p + 1);
 
 		if (s > straight || (s == straight && depth >= least))
 			continue;
@@ -410,7 +410,7 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 }
 
 /* Return how many of the first points are in order of time and belong to one bin. */
-static size_t find_run(const struct envelope *e, const struct point *p, size_t n)
+static size_t count_run_points(const struct envelope *e, const struct point *p, size_t n)
 {
 	int64_t index = (p[0].x - e->base) >> e->shift;
 	size_t run = 1;
@@ -426,7 +426,7 @@ static size_t find_run(const struct envelope *e, const struct point *p, size_t n
  * Add points in order of time to a bin. Most points are so far above points on both sides
  * that comparisons suffice to find them redundant; see is_corner_redundant().
  */
-static size_t add_run(struct envelope *e, struct bin *b, const struct point *p, size_t n)
+static size_t add_run_to_bin(struct envelope *e, struct bin *b, const struct point *p, size_t n)
 {
 	struct drift drift = get_bin_drift(e->shift);
 	int64_t right[RUN], left = INT64_MAX;
@@ -468,8 +468,8 @@ size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const s
 	if (n && !e->shift)
 		e->shift = FIRST_SHIFT;
 	while (done < n && !find_bin(e, p[done].x, room->bins)) {
-		size_t run = find_run(e, &p[done], n - done);
-		size_t added = add_run(e, &e->bin[e->last], &p[done], run);
+		size_t run = count_run_points(e, &p[done], n - done);
+		size_t added = add_run_to_bin(e, &e->bin[e->last], &p[done], run);
 
 		done += added;
 		if (added < run)
@@ -536,7 +536,7 @@ void envelope_release(struct envelope *e)
 	memset(e, 0, sizeof(*e));
 }
 
-int64_t envelope_usual_y(const struct envelope *e, size_t bin)
+int64_t envelope_compute_usual_y(const struct envelope *e, size_t bin)
 {
 	size_t from = bin > 2 ? bin - 2 : 0, n = 0;
 	int64_t y[5];

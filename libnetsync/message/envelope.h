@@ -61,7 +61,7 @@ static inline int64_t bin_time(const struct bin *b)
 }
 
 /* Return the median y of up to five bins around @bin; two of these bins may be wrong. */
-int64_t envelope_usual_y(const struct envelope *e, size_t bin);
+int64_t envelope_compute_usual_y(const struct envelope *e, size_t bin);
 
 /*
  * Add points, whose times are within 2^60 ns of each other. Keep up to an eighth more corners

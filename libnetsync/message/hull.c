@@ -15,7 +15,7 @@ int hull_add(struct hull *h, const struct point *p)
 {
 	size_t n = h->corners;
 
-	while (n > 1 && on_or_above(&h->corner[n - 2], &h->corner[n - 1], p))
+	while (n > 1 && is_on_or_above(&h->corner[n - 2], &h->corner[n - 1], p))
 		n--;
 	if (array_grow(&h->corner, &h->room, n, sizeof(*h->corner)))
 		return -ENOMEM;

@@ -20,7 +20,8 @@ struct point {
 };
 
 /* Does b lie on or above the straight line from a to c? Requires a.x < b.x < c.x. */
-static inline bool on_or_above(const struct point *a, const struct point *b, const struct point *c)
+static inline bool is_on_or_above(const struct point *a, const struct point *b,
+				  const struct point *c)
 {
 	return (__int128)(b->y - a->y) * (c->x - a->x) >= (__int128)(c->y - a->y) * (b->x - a->x);
 }

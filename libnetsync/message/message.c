@@ -55,7 +55,7 @@ static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 }
 
 /* Was there no pair before, or has the number of pairs passed a power of two? */
-static bool has_doubled(size_t before, size_t now)
+static bool has_passed_power_of_two(size_t before, size_t now)
 {
 	size_t power = 1;
 
@@ -64,7 +64,7 @@ static bool has_doubled(size_t before, size_t now)
 	return !before || power < now;
 }
 
-void pairs_share(struct pairs *ps)
+void pairs_share_budget(struct pairs *ps)
 {
 	size_t num = 0;
 	int ret = 0;
@@ -75,14 +75,14 @@ void pairs_share(struct pairs *ps)
 		return;
 	ps->budget = compute_pair_budget(num);
 	/* Pairs that no longer get messages must free memory, too. */
-	for (size_t i = 0; i < PAIR_PARTS && has_doubled(ps->sharing, num) && !ret; i++)
+	for (size_t i = 0; i < PAIR_PARTS && has_passed_power_of_two(ps->sharing, num) && !ret; i++)
 		ret = settle_envelopes(&ps->part[i], &ps->budget);
 	if (!ret)
 		ps->sharing = num;
 }
 
 /* Add a pair. Return NULL if out of memory. */
-static struct pair *make_pair(struct pairs_part *part, const struct endpoint *a, uint32_t b)
+static struct pair *add_new_pair(struct pairs_part *part, const struct endpoint *a, uint32_t b)
 {
 	struct pair *p;
 
@@ -122,7 +122,7 @@ static void sort_fresh(struct direction *c)
 	}
 }
 
-static int add_fresh(struct direction *c, bool back, const struct budget *room)
+static int add_fresh_points(struct direction *c, bool back, const struct budget *room)
 {
 	size_t n;
 
@@ -135,8 +135,8 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 
 		c->sum_x += x;
 		c->sum_y += y;
-		c->sum_xx = wide_sum(c->sum_xx, make_wide((__int128)x * x));
-		c->sum_xy = wide_sum(c->sum_xy, make_wide((__int128)x * y));
+		c->sum_xx = wide_add(c->sum_xx, make_wide((__int128)x * x));
+		c->sum_xy = wide_add(c->sum_xy, make_wide((__int128)x * y));
 	}
 	c->num += n;
 	c->num_fresh -= n;
@@ -150,7 +150,7 @@ static int add_fresh(struct direction *c, bool back, const struct budget *room)
 static int add_fresh_point(struct direction *c, bool back, struct point p,
 			   const struct budget *room)
 {
-	if ((c->num_fresh == FRESH && add_fresh(c, back, room)) ||
+	if ((c->num_fresh == FRESH && add_fresh_points(c, back, room)) ||
 	    array_grow(&c->fresh, &c->fresh_room, c->num_fresh, sizeof(*c->fresh)))
 		return -ENOMEM;
 	c->fresh[c->num_fresh++] = p;
@@ -160,13 +160,13 @@ static int add_fresh_point(struct direction *c, bool back, struct point p,
 /* Find the pair of two hosts, or add one. Return NULL if out of memory. */
 static struct pair *find_message_pair(struct pairs *ps, const struct endpoint *a, uint32_t b)
 {
-	struct pairs_part *part = &ps->part[pair_part(a->host, b)];
+	struct pairs_part *part = &ps->part[get_pair_part(a->host, b)];
 	const uint32_t number = pair_table_find(&part->table, a->host, b);
 
-	return number ? part->pair[number - 1] : make_pair(part, a, b);
+	return number ? part->pair[number - 1] : add_new_pair(part, a, b);
 }
 
-int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct endpoint *to)
+int pairs_add_concurrently(struct pairs *ps, const struct endpoint *from, const struct endpoint *to)
 {
 	bool back = from->host > to->host;
 	const struct endpoint *a = back ? to : from, *b = back ? from : to;
@@ -187,12 +187,12 @@ int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct
 
 int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoint *to)
 {
-	const struct pairs_part *part = &ps->part[pair_part(from->host, to->host)];
+	const struct pairs_part *part = &ps->part[get_pair_part(from->host, to->host)];
 	const size_t before = part->num;
-	const int ret = pairs_add_beside(ps, from, to);
+	const int ret = pairs_add_concurrently(ps, from, to);
 
 	if (part->num != before)
-		pairs_share(ps);
+		pairs_share_budget(ps);
 	return ret;
 }
 
@@ -208,12 +208,12 @@ static void merge_sums(struct direction *c, const struct direction *other, int64
 	 * The sums follow from (a + x)^2 = a^2 + a x + (a + x) x, and from (a + x) (b +
 	 * y) = a b + b x + (a + x) y.
 	 */
-	c->sum_xx = wide_sum(c->sum_xx, other->sum_xx);
-	c->sum_xx = wide_sum(c->sum_xx, wide_product(other->sum_x, x));
-	c->sum_xx = wide_sum(c->sum_xx, wide_product(sum_x, x));
-	c->sum_xy = wide_sum(c->sum_xy, other->sum_xy);
-	c->sum_xy = wide_sum(c->sum_xy, wide_product(other->sum_y, x));
-	c->sum_xy = wide_sum(c->sum_xy, wide_product(sum_x, y));
+	c->sum_xx = wide_add(c->sum_xx, other->sum_xx);
+	c->sum_xx = wide_add(c->sum_xx, wide_multiply(other->sum_x, x));
+	c->sum_xx = wide_add(c->sum_xx, wide_multiply(sum_x, x));
+	c->sum_xy = wide_add(c->sum_xy, other->sum_xy);
+	c->sum_xy = wide_add(c->sum_xy, wide_multiply(other->sum_y, x));
+	c->sum_xy = wide_add(c->sum_xy, wide_multiply(sum_x, y));
 	c->sum_x += sum_x;
 }
 
@@ -247,7 +247,7 @@ static int merge_pair(struct pairs *ps, const int64_t *origin, const struct pair
 
 	if (!p)
 		return -ENOMEM;
-	pairs_share(ps);
+	pairs_share_budget(ps);
 	for (int d = 0; d < 2 && !ret; d++)
 		ret = merge_direction(&p->direction[d], d, &other->direction[d], x,
 				      from_origin[b] - origin[b] - x, &ps->budget);
@@ -276,7 +276,7 @@ static int compare_pairs_by_hosts(const void *a, const void *b)
 }
 
 /* Add an offset to the y of all points of a direction. No kept value depends on the origin of y. */
-static void raise_by(struct direction *c, bool back, int64_t by)
+static void raise_direction(struct direction *c, bool back, int64_t by)
 {
 	__int128 y = back ? -by : by;
 
@@ -288,7 +288,7 @@ static void raise_by(struct direction *c, bool back, int64_t by)
 		for (uint32_t k = 0; k < c->envelope.bin[i].corners; k++)
 			c->envelope.bin[i].corner[k].y += by;
 	c->sum_y += (__int128)c->num * y;
-	c->sum_xy = wide_sum(c->sum_xy, make_wide(c->sum_x * y));
+	c->sum_xy = wide_add(c->sum_xy, make_wide(c->sum_x * y));
 	c->raised += by;
 }
 
@@ -299,7 +299,7 @@ static void raise_pair(struct pair *p, const int64_t *resolution, double slope)
 
 		/* Until then, the clocks continue to run, at different rates. */
 		late += (int64_t)ceil((double)late * slope);
-		raise_by(&p->direction[d], d, late - p->direction[d].raised);
+		raise_direction(&p->direction[d], d, late - p->direction[d].raised);
 	}
 }
 
@@ -312,7 +312,7 @@ void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope)
 
 static int settle_direction(struct direction *c, bool back, const struct budget *room)
 {
-	int ret = add_fresh(c, back, room);
+	int ret = add_fresh_points(c, back, room);
 
 	if (!ret)
 		ret = envelope_settle(&c->envelope, room);
@@ -327,7 +327,7 @@ static int settle_direction(struct direction *c, bool back, const struct budget 
 }
 
 /* List all pairs by hosts, so that their order does not depend on the order of messages. */
-static int list_pairs(struct pairs *ps)
+static int list_sorted_pairs(struct pairs *ps)
 {
 	struct pair **all;
 	size_t num = 0;
@@ -350,9 +350,9 @@ static int list_pairs(struct pairs *ps)
 
 int pairs_settle(struct pairs *ps)
 {
-	int ret = list_pairs(ps);
+	int ret = list_sorted_pairs(ps);
 
-	pairs_share(ps);
+	pairs_share_budget(ps);
 	for (size_t i = 0; i < ps->num && !ret; i++)
 		for (int d = 0; d < 2 && !ret; d++)
 			ret = settle_direction(&ps->pair[i]->direction[d], d, &ps->budget);

@@ -56,7 +56,7 @@ struct pair {
 	struct direction direction[2]; /* [0] is from host[0] to host[1] */
 };
 
-/* The pairs of one part, which have the same pair_part(). */
+/* The pairs of one part, which have the same get_pair_part(). */
 struct pairs_part {
 	struct pair **pair;
 	size_t num;
@@ -76,16 +76,17 @@ struct pairs {
 int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoint *to);
 
 /*
- * Like pairs_add(), but other threads may add messages of other parts (pair_part()) at
- * the same time. Call pairs_share() when all threads have ended.
+ * Like pairs_add(), but other threads may add messages of other parts (get_pair_part()) at
+ * the same time. Call pairs_share_budget() when all threads have ended.
  */
-int pairs_add_beside(struct pairs *ps, const struct endpoint *from, const struct endpoint *to);
+int pairs_add_concurrently(struct pairs *ps, const struct endpoint *from,
+			   const struct endpoint *to);
 
 /*
  * Divide the budget among the current pairs. If some envelopes cannot be reduced for lack
  * of memory, the next call retries.
  */
-void pairs_share(struct pairs *ps);
+void pairs_share_budget(struct pairs *ps);
 
 /*
  * Timestamps are rounded down to the @resolution of their hosts, ns, so that the true

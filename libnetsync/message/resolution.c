@@ -80,7 +80,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other, int6
  * Is it practically impossible that this many timestamps of 1 ns have a common divisor by
  * chance?
  */
-static bool is_rare(uint64_t divisor, uint64_t stamps)
+static bool is_divisor_significant(uint64_t divisor, uint64_t stamps)
 {
 	uint64_t cases = 1;
 
@@ -93,7 +93,7 @@ static bool is_rare(uint64_t divisor, uint64_t stamps)
  * Compute the greatest common divisor of a second and all timestamps, counted from 1970.
  * It also exists for a single timestamp.
  */
-static uint64_t of_all(const struct resolution *r, int64_t origin)
+static uint64_t compute_epoch_divisor(const struct resolution *r, int64_t origin)
 {
 	const int64_t first = origin + r->first;
 	const uint64_t since = first < 0 ? -(uint64_t)first : (uint64_t)first;
@@ -103,7 +103,7 @@ static uint64_t of_all(const struct resolution *r, int64_t origin)
 		       1;
 }
 
-int64_t resolution_of(const struct resolution *r, int64_t origin)
+int64_t resolution_compute(const struct resolution *r, int64_t origin)
 {
 	/*
 	 * Do not count timestamps equal to the earliest one. Packets that were recorded
@@ -116,9 +116,11 @@ int64_t resolution_of(const struct resolution *r, int64_t origin)
 
 	if (!r->stamps)
 		return 1;
-	if (r->divisor && r->divisor <= LONGEST_TICK && is_rare(2, stamps))
+	if (r->divisor && r->divisor <= LONGEST_TICK && is_divisor_significant(2, stamps))
 		return (int64_t)r->divisor;
-	if (is_rare(of_second, stamps))
+	if (is_divisor_significant(of_second, stamps))
 		return (int64_t)of_second;
-	return is_rare(of_all(r, origin), stamps + 1) ? (int64_t)of_all(r, origin) : 1;
+	return is_divisor_significant(compute_epoch_divisor(r, origin), stamps + 1) ?
+		       (int64_t)compute_epoch_divisor(r, origin) :
+		       1;
 }

@@ -29,6 +29,6 @@ void resolution_merge(struct resolution *r, const struct resolution *other, int6
  * Return the smallest distance between timestamps (ns), or 1 if there are too few
  * timestamps to find it. Timestamps are counted from @origin, ns since 1970.
  */
-int64_t resolution_of(const struct resolution *r, int64_t origin);
+int64_t resolution_compute(const struct resolution *r, int64_t origin);
 
 #endif

@@ -121,8 +121,8 @@ static void begin_components(struct components *all, const struct lowest *l,
 }
 
 /* The log density of the spacings between the lowest messages, and of their orders. */
-static double log_spacings(const struct components *all, const struct lowest *l, double mean,
-			   size_t wrong)
+static double compute_log_spacings(const struct components *all, const struct lowest *l,
+				   double mean, size_t wrong)
 {
 	double sum = 0;
 
@@ -135,13 +135,14 @@ static double log_spacings(const struct components *all, const struct lowest *l,
 }
 
 /* Add the components in which @wrong messages are wrong; @log_wrong is the log probability. */
-static void add_kinds(struct components *all, const struct lowest *l, const struct delay_law *d,
-		      struct moments cavity, size_t wrong, double log_wrong)
+static void add_kind_components(struct components *all, const struct lowest *l,
+				const struct delay_law *d, struct moments cavity, size_t wrong,
+				double log_wrong)
 {
 	const double total = cavity.variance + d->blur, part = cavity.variance / total;
 	const double limit = l->delay[wrong] - cavity.mean;
 	const double usual = (l->messages - (double)wrong) / d->mean;
-	const double common = log_wrong + log_spacings(all, l, d->mean, wrong);
+	const double common = log_wrong + compute_log_spacings(all, l, d->mean, wrong);
 
 	for (int j = 0; j < DELAY_LIFTS; j++) {
 		const double rate = j ? 1 / (LIFT[j] * d->mean) : usual;
@@ -177,7 +178,7 @@ static void find_components(struct components *all, const struct lowest *l,
 
 	begin_components(all, l, d);
 	for (size_t k = 0; k < l->num; k++) {
-		add_kinds(all, l, d, cavity, k, log_wrong);
+		add_kind_components(all, l, d, cavity, k, log_wrong);
 		log_wrong += log_density + all->log_left[k];
 	}
 	log_wrong += WRONG_TOGETHER * (l->messages - (double)l->num) *
@@ -187,8 +188,8 @@ static void find_components(struct components *all, const struct lowest *l,
 }
 
 /* Add the expectations of a component, times its responsibility. */
-static void teach(struct delay_law *d, const struct lowest *l, const struct component *c,
-		  double share)
+static void add_expectations(struct delay_law *d, const struct lowest *l, const struct component *c,
+			     double share)
 {
 	double sum, num = 1;
 
@@ -206,8 +207,8 @@ static void teach(struct delay_law *d, const struct lowest *l, const struct comp
 	d->sum_excess += share * sum;
 }
 
-struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct moments cavity,
-			  bool learn)
+struct moments delay_tilt_cavity(const struct lowest *l, struct delay_law *d, struct moments cavity,
+				 bool learn)
 {
 	struct moments m = { 0, 0 };
 	struct components all;
@@ -228,12 +229,13 @@ struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct mo
 
 		m.variance += share * (c->z.variance + off * off);
 		if (learn && share > LEAST_TAUGHT)
-			teach(d, l, c, share);
+			add_expectations(d, l, c, share);
 	}
 	return m;
 }
 
-double delay_evidence(const struct lowest *l, const struct delay_law *d, struct moments cavity)
+double delay_compute_evidence(const struct lowest *l, const struct delay_law *d,
+			      struct moments cavity)
 {
 	struct components all;
 	double sum = 0;

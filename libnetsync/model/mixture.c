@@ -44,7 +44,7 @@ static double square_number(double v)
 	return v * v;
 }
 
-void mixture_of_frequency(struct scale_mixture *m, double length)
+void mixture_init_for_frequency(struct scale_mixture *m, double length)
 {
 	*m = (struct scale_mixture){ .scales = BEND_SCALES };
 	for (size_t j = 0; j < BEND_SCALES; j++) {
@@ -53,7 +53,7 @@ void mixture_of_frequency(struct scale_mixture *m, double length)
 	}
 }
 
-void mixture_of_phase(struct scale_mixture *m, double span, double range)
+void mixture_init_for_phase(struct scale_mixture *m, double span, double range)
 {
 	const double most = fmax(RANGES * range, LEAST_RANGE);
 
@@ -76,7 +76,7 @@ static double compute_scale_share(const struct scale_mixture *m, size_t j, doubl
 }
 
 /* The share of increments of no scale over a length. */
-static double quiet_share(const struct scale_mixture *m, double length)
+static double compute_quiet_share(const struct scale_mixture *m, double length)
 {
 	double none = 1;
 
@@ -86,7 +86,7 @@ static double quiet_share(const struct scale_mixture *m, double length)
 }
 
 /* The logarithm of a normal density at the cavity's mean. */
-static double log_evidence(const struct increment_cavity *c, double variance)
+static double compute_log_evidence(const struct increment_cavity *c, double variance)
 {
 	return -0.5 * (log(variance) + square_number(c->mean) / variance);
 }
@@ -97,11 +97,12 @@ static void weigh_scales(const struct scale_mixture *m, const struct increment_c
 {
 	double best, all = 0;
 
-	weight[0] = log(quiet_share(m, c->length)) + log_evidence(c, c->base + c->variance);
+	weight[0] = log(compute_quiet_share(m, c->length)) +
+		    compute_log_evidence(c, c->base + c->variance);
 	best = weight[0];
 	for (size_t j = 0; j < m->scales; j++) {
 		weight[j + 1] = log(compute_scale_share(m, j, c->length)) +
-				log_evidence(c, c->base + m->variance[j] + c->variance);
+				compute_log_evidence(c, c->base + m->variance[j] + c->variance);
 		best = fmax(best, weight[j + 1]);
 	}
 	for (size_t j = 0; j <= m->scales; j++) {
@@ -112,14 +113,14 @@ static void weigh_scales(const struct scale_mixture *m, const struct increment_c
 		weight[j] /= all;
 }
 
-double mixture_log_share(const struct scale_mixture *m, double length, double variance)
+double mixture_compute_log_share(const struct scale_mixture *m, double length, double variance)
 {
 	/* As far below the smallest scale as the next scale is above it. */
 	const double least = m->variance[0] * m->variance[0] / m->variance[1];
 	size_t j = 0;
 
 	if (variance < least)
-		return log(quiet_share(m, length));
+		return log(compute_quiet_share(m, length));
 	while (j + 1 < m->scales && variance > sqrt(m->variance[j] * m->variance[j + 1]))
 		j++;
 	return log(compute_scale_share(m, j, length));

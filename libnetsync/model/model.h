@@ -42,7 +42,7 @@ void covariance_shift(double p[STATES][STATES], double length);
 void information_shift_back(double n[STATES][STATES], double length);
 
 /* What a half-way increment of one component adds to the state at the later knot. */
-void increment_loading(double loading[STATES], int component, double length);
+void increment_set_loading(double loading[STATES], int component, double length);
 
 /* ---- increments: scale mixtures ------------------------------------------ */
 
@@ -69,10 +69,10 @@ struct increment_cavity {
 };
 
 /* Frequency: scales from 10 ppb, in factors of 4; the random walk explains smaller ones. */
-void mixture_of_frequency(struct scale_mixture *m, double length);
+void mixture_init_for_frequency(struct scale_mixture *m, double length);
 
 /* Phase: scales from 1 us, in factors of 6, to three times the @range of the phase, ns. */
-void mixture_of_phase(struct scale_mixture *m, double span, double range);
+void mixture_init_for_phase(struct scale_mixture *m, double span, double range);
 
 /*
  * Return the variance of a normal increment that has, with the cavity, the same posterior mean
@@ -83,7 +83,7 @@ double mixture_match_moments(struct scale_mixture *m, const struct increment_cav
 			     double *quiet);
 
 /* The log share of increments over a length whose scale has this variance beyond the base. */
-double mixture_log_share(const struct scale_mixture *m, double length, double variance);
+double mixture_compute_log_share(const struct scale_mixture *m, double length, double variance);
 
 /* Learn the rates from the sums over @span, and reset the sums. */
 void mixture_learn(struct scale_mixture *m, double span);
@@ -135,11 +135,12 @@ void delay_law_begin(struct delay_law *d, double mean, double blur);
  * Moments of the tilted distribution of z: the cavity times the factor of its messages.
  * With @learn, add expected counts to those of the law.
  */
-struct moments delay_tilt(const struct lowest *l, struct delay_law *d, struct moments cavity,
-			  bool learn);
+struct moments delay_tilt_cavity(const struct lowest *l, struct delay_law *d, struct moments cavity,
+				 bool learn);
 
 /* The logarithm of the integral of the cavity times the factor. */
-double delay_evidence(const struct lowest *l, const struct delay_law *d, struct moments cavity);
+double delay_compute_evidence(const struct lowest *l, const struct delay_law *d,
+			      struct moments cavity);
 
 /* Learn the law from the sums, and reset them; @least is the lower limit of the mean, ns. */
 void delay_law_learn(struct delay_law *d, double least);

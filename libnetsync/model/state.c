@@ -5,7 +5,7 @@
 #include "model/model.h"
 
 /* Terms of the Taylor series: length^k / k!. */
-static void set_powers(double power[STATES], double length)
+static void set_taylor_powers(double power[STATES], double length)
 {
 	power[0] = 1;
 	for (int k = 1; k < STATES; k++)
@@ -13,14 +13,14 @@ static void set_powers(double power[STATES], double length)
 }
 
 /* Compute a later state in place: no row needs the rows before it. */
-static void add_later(double *v, size_t stride, const double power[STATES])
+static void shift_vector_forward(double *v, size_t stride, const double power[STATES])
 {
 	for (size_t i = 0; i < STATES; i++)
 		for (size_t k = i + 1; k < STATES; k++)
 			v[i * stride] += power[k - i] * v[k * stride];
 }
 
-static void add_earlier(double *v, size_t stride, const double power[STATES])
+static void shift_vector_back(double *v, size_t stride, const double power[STATES])
 {
 	for (size_t k = STATES; k-- > 0;)
 		for (size_t i = 0; i < k; i++)
@@ -31,16 +31,16 @@ void state_shift(double state[STATES], double length)
 {
 	double power[STATES];
 
-	set_powers(power, length);
-	add_later(state, 1, power);
+	set_taylor_powers(power, length);
+	shift_vector_forward(state, 1, power);
 }
 
 void state_shift_back(double gradient[STATES], double length)
 {
 	double power[STATES];
 
-	set_powers(power, length);
-	add_earlier(gradient, 1, power);
+	set_taylor_powers(power, length);
+	shift_vector_back(gradient, 1, power);
 }
 
 /* Apply a transition to the columns of a matrix, then to its rows. */
@@ -49,7 +49,7 @@ static void shift_matrix(double m[STATES][STATES], double length,
 {
 	double power[STATES];
 
-	set_powers(power, length);
+	set_taylor_powers(power, length);
 	for (size_t j = 0; j < STATES; j++)
 		add(&m[0][j], STATES, power);
 	for (size_t i = 0; i < STATES; i++)
@@ -58,19 +58,19 @@ static void shift_matrix(double m[STATES][STATES], double length,
 
 void covariance_shift(double p[STATES][STATES], double length)
 {
-	shift_matrix(p, length, add_later);
+	shift_matrix(p, length, shift_vector_forward);
 }
 
 void information_shift_back(double n[STATES][STATES], double length)
 {
-	shift_matrix(n, length, add_earlier);
+	shift_matrix(n, length, shift_vector_back);
 }
 
-void increment_loading(double loading[STATES], int component, double length)
+void increment_set_loading(double loading[STATES], int component, double length)
 {
 	double power[STATES];
 
-	set_powers(power, length / 2);
+	set_taylor_powers(power, length / 2);
 	memset(loading, 0, STATES * sizeof(*loading));
 	for (int i = 0; i <= component; i++)
 		loading[i] = power[component - i];

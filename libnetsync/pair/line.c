@@ -12,7 +12,7 @@ double line_to_second(const struct line *l, int64_t *t)
 	double rest = l->slope * (double)(*t - l->x) + l->frac;
 
 	*t += l->y;
-	return add_whole(t, rest);
+	return add_whole_ns(t, rest);
 }
 
 double line_to_first(const struct line *l, int64_t *t)
@@ -20,5 +20,5 @@ double line_to_first(const struct line *l, int64_t *t)
 	double d = (double)(*t - l->y - l->x);
 
 	*t -= l->y;
-	return add_whole(t, -(l->slope * d + l->frac) / (1 + l->slope));
+	return add_whole_ns(t, -(l->slope * d + l->frac) / (1 + l->slope));
 }

@@ -243,7 +243,7 @@ static double chain_y(const struct estimate *e, int side, size_t i, int64_t x, i
 	int64_t dx = x - chain(e, side)->corner[i].x;
 
 	*y = corner_y(e, side, i);
-	return dx ? add_whole(y, edge_slope(e, side, i) * (double)dx) : 0;
+	return dx ? add_whole_ns(y, edge_slope(e, side, i) * (double)dx) : 0;
 }
 
 /* The middle between (u, fu) and (l, fl) becomes the line's value at x. */
@@ -307,7 +307,7 @@ static void middle_line(struct estimate *e, double s)
 	const struct point *l = chain(e, LOWER)->corner;
 	size_t i = touch(e, UPPER, s), j = touch(e, LOWER, s);
 	int64_t y = corner_y(e, UPPER, i);
-	double fu = add_whole(&y, s * (double)(l[j].x - u[i].x));
+	double fu = add_whole_ns(&y, s * (double)(l[j].x - u[i].x));
 
 	set_middle(&e->line, l[j].x, y, fu, corner_y(e, LOWER, j), 0);
 	e->line.slope = s;

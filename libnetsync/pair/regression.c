@@ -27,10 +27,10 @@ static bool least_squares(const struct direction *c, struct line *l)
 	__int128 rest_x = c->sum_x - n * x, rest_y = c->sum_y - n * y;
 	double dx = (double)rest_x / (double)n, dy = (double)rest_y / (double)n;
 	/* Sums about (x, y), exactly, and then about the mean. */
-	double xx = wide_value(wide_sum(c->sum_xx, wide_product(-c->sum_x - rest_x, x))) -
+	double xx = wide_to_double(wide_add(c->sum_xx, wide_multiply(-c->sum_x - rest_x, x))) -
 		    (double)rest_x * dx;
-	double xy = wide_value(wide_sum(wide_sum(c->sum_xy, wide_product(-c->sum_y, x)),
-					wide_product(-rest_x, y))) -
+	double xy = wide_to_double(wide_add(wide_add(c->sum_xy, wide_multiply(-c->sum_y, x)),
+					    wide_multiply(-rest_x, y))) -
 		    (double)rest_x * dy;
 	bool known = xx > 0;
 
@@ -62,5 +62,5 @@ void estimate_regression(struct estimate *e, const struct pair *p, double max_sl
 	e->line.y = l[0].y;
 	e->line.slope = (l[0].slope + l[1].slope) / 2;
 	d = (line_above(&l[0], e->line.x, l[0].y) + line_above(&l[1], e->line.x, l[0].y)) / 2;
-	e->line.frac = add_whole(&e->line.y, d);
+	e->line.frac = add_whole_ns(&e->line.y, d);
 }

@@ -232,7 +232,8 @@ static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
 	const __int128 since = (__int128)t - r->host[r->reference].origin;
 	int64_t at;
 
-	correction_between(ref, max64(min64(clamp64(since), NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN),
+	correction_between(ref,
+			   max64(min64(clamp_to_int64(since), NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN),
 			   &r->correction[host], &at);
 	return at;
 }
@@ -244,9 +245,9 @@ static int forget_range(struct reduction *r, uint32_t host, const struct range *
 	struct range at = { INT64_MIN, INT64_MAX };
 
 	if (untold->lo > INT64_MIN)
-		at.lo = clamp64((__int128)seen_by(r, host, untold->lo) - off);
+		at.lo = clamp_to_int64((__int128)seen_by(r, host, untold->lo) - off);
 	if (untold->hi < INT64_MAX)
-		at.hi = clamp64((__int128)seen_by(r, host, untold->hi) + off);
+		at.hi = clamp_to_int64((__int128)seen_by(r, host, untold->hi) + off);
 	return forget_bound(r, host, &at);
 }
 

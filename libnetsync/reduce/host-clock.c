@@ -120,7 +120,7 @@ static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via, 
 		struct range at = range_over(r, host, via, t[i], &in_bound);
 
 		if (next != r->reference)
-			at = clock_range(r->host[next].clock, at, &in_clock);
+			at = clock_convert_range(r->host[next].clock, at, &in_clock);
 		range[i].lo = max64(range[i].lo, at.lo);
 		range[i].hi = min64(range[i].hi, at.hi);
 	}

@@ -134,7 +134,7 @@ static double offset_less(int64_t a, int64_t b)
  */
 static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 {
-	int64_t at = clamp64((__int128)p->t + p->offset), was = at, least = ROUNDING;
+	int64_t at = clamp_to_int64((__int128)p->t + p->offset), was = at, least = ROUNDING;
 	double width = (double)r.hi - (double)r.lo;
 
 	if (width > 4 * ((double)coarse + ROUNDING))
@@ -143,13 +143,13 @@ static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 		at = r.lo + (r.hi - r.lo) / 2;
 	} else {
 		if (r.lo > INT64_MIN)
-			at = max64(at, clamp64((__int128)r.lo + least));
+			at = max64(at, clamp_to_int64((__int128)r.lo + least));
 		if (r.hi < INT64_MAX)
-			at = min64(at, clamp64((__int128)r.hi - least));
+			at = min64(at, clamp_to_int64((__int128)r.hi - least));
 	}
 	if (fabs(offset_less(at, was)) < LEAST_MOVE)
 		return false;
-	p->offset = clamp64((__int128)at - p->t);
+	p->offset = clamp_to_int64((__int128)at - p->t);
 	return true;
 }
 
@@ -193,9 +193,11 @@ static void hold(struct inside_point *p, const struct inside_point *other, doubl
 	const int64_t most = (int64_t)ceil(steepest * fabs((double)apart)) + 1;
 
 	if (other->held.lo > INT64_MIN)
-		p->held.lo = max64(p->held.lo, clamp64((__int128)other->held.lo + apart - most));
+		p->held.lo = max64(p->held.lo,
+				   clamp_to_int64((__int128)other->held.lo + apart - most));
 	if (other->held.hi < INT64_MAX)
-		p->held.hi = min64(p->held.hi, clamp64((__int128)other->held.hi + apart + most));
+		p->held.hi = min64(p->held.hi,
+				   clamp_to_int64((__int128)other->held.hi + apart + most));
 }
 
 /*
@@ -250,7 +252,8 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	}
 	/* The first offset is what the others are relative to: last. */
 	for (size_t i = num; above && below && i-- > 0;) {
-		p[i].offset = clamp64(p->offset + (__int128)round((above[i] + below[i]) / 2));
+		p[i].offset = clamp_to_int64(p->offset +
+					     (__int128)round((above[i] + below[i]) / 2));
 		p[i].moved = true;
 	}
 	free(above);
@@ -334,7 +337,7 @@ int inside_keep(const struct knots *k, const struct netsync_model *m, const int6
 		int64_t at = in.point[i].t;
 
 		netsync_convert(k->clock, in.point[i].t, &at, NULL);
-		in.point[i].offset = clamp64((__int128)at - in.point[i].t);
+		in.point[i].offset = clamp_to_int64((__int128)at - in.point[i].t);
 	}
 	if (!ret && in.num > 1) {
 		find_ranges(&in);

@@ -39,7 +39,7 @@ static bool possible(const struct host_bin *s, double slope)
 	const struct envelope *e = s->envelope;
 	size_t middle = e->num / 2;
 	double dx = (double)(bin_time(s->bin) - bin_time(&e->bin[middle]));
-	double dy = (double)(s->bin->corner[0].y - envelope_usual_y(e, middle));
+	double dy = (double)(s->bin->corner[0].y - envelope_compute_usual_y(e, middle));
 
 	return fabs(dy) <= 2 * slope * fabs(dx) + LONGEST;
 }
@@ -101,7 +101,7 @@ static size_t gather(struct host_bin *to, const struct pair *p)
 		const struct envelope *e = &p->direction[way].envelope;
 
 		for (size_t i = 0; i < e->num; i++) {
-			int64_t y = envelope_usual_y(e, i);
+			int64_t y = envelope_compute_usual_y(e, i);
 			struct host_bin s = {
 				.host = p->host[0],
 				.t = bin_time(&e->bin[i]),

@@ -74,7 +74,7 @@ static int find_host_place(struct saved_merging *m, size_t i, uint32_t *num_new)
 }
 
 /* Are all times of a host within the allowed range? */
-static int check_times(struct saved_merging *m, size_t i)
+static int check_host_times(struct saved_merging *m, size_t i)
 {
 	const struct host *h = &m->saved.host[i];
 	struct host_place *p = &m->place[i];
@@ -224,7 +224,7 @@ static int check_merge(struct saved_merging *m)
 	for (size_t i = 0; i < m->saved.num_hosts && !ret; i++) {
 		ret = find_host_place(m, i, &num_new);
 		if (!ret)
-			ret = check_times(m, i);
+			ret = check_host_times(m, i);
 		if (!ret)
 			ret = check_steering(m, i);
 	}
@@ -350,7 +350,8 @@ static int add_peers(struct saved_merging *m)
 		const uint32_t a = m->place[p->host[0]].number;
 		const uint32_t b = m->place[p->host[1]].number;
 
-		ret = peers_count(&m->ns->matcher.peers, a < b ? a : b, a < b ? b : a, &p->past);
+		ret = peers_add_counts(&m->ns->matcher.peers, a < b ? a : b, a < b ? b : a,
+				       &p->past);
 	}
 	return ret;
 }
@@ -384,7 +385,7 @@ static int add_held_messages(struct saved_merging *m)
 	return ret;
 }
 
-static int add_saved(struct saved_merging *m)
+static int add_saved_data(struct saved_merging *m)
 {
 	int ret = add_new_hosts(m);
 
@@ -413,7 +414,7 @@ int saved_merge(struct netsync *ns, const void *bytes, size_t size, const char *
 	if (!ret)
 		ret = check_merge(&m);
 	if (!ret)
-		ret = add_saved(&m);
+		ret = add_saved_data(&m);
 	*why = m.why;
 	free(m.place);
 	saved_release(&m.saved);

@@ -116,7 +116,7 @@ static void sort_instants(struct translation *t)
 
 static int64_t away(int64_t t, double by)
 {
-	return clamp64((__int128)t + (__int128)fmin(fmax(by, -0x1p62), 0x1p62));
+	return clamp_to_int64((__int128)t + (__int128)fmin(fmax(by, -0x1p62), 0x1p62));
 }
 
 /*
@@ -214,9 +214,9 @@ static int add_doubts(struct translation *t)
 		const struct range *at = &t->host->doubt[i].at;
 
 		for (int k = -1; !ret && k < 2; k++)
-			ret = add_instant(t, clamp64((__int128)at->lo + k));
+			ret = add_instant(t, clamp_to_int64((__int128)at->lo + k));
 		for (int k = -1; !ret && k < 2; k++)
-			ret = add_instant(t, clamp64((__int128)at->hi + k));
+			ret = add_instant(t, clamp_to_int64((__int128)at->hi + k));
 	}
 	return ret;
 }
@@ -251,9 +251,9 @@ static struct range raw_range_within(const struct netsync_clock *clock, const st
 		return (struct range){ INT64_MIN, INT64_MAX };
 	error += error / DRIFT;
 	if (r.lo > INT64_MIN)
-		r.lo = clamp64((__int128)r.lo - error);
+		r.lo = clamp_to_int64((__int128)r.lo - error);
 	if (r.hi < INT64_MAX)
-		r.hi = clamp64((__int128)r.hi + error);
+		r.hi = clamp_to_int64((__int128)r.hi + error);
 	return r;
 }
 
@@ -278,9 +278,9 @@ static struct netsync_knot make_knot(const struct translation *t, int64_t own)
 		return k;
 	r = shown_range(&t->shown, raw_range(t, own));
 	if (r.lo > INT64_MIN)
-		k.below_ns = widened(clamp64((__int128)at - r.lo));
+		k.below_ns = widened(clamp_to_int64((__int128)at - r.lo));
 	if (r.hi < INT64_MAX)
-		k.above_ns = widened(clamp64((__int128)r.hi - at));
+		k.above_ns = widened(clamp_to_int64((__int128)r.hi - at));
 	return k;
 }
 

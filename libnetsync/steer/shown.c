@@ -22,7 +22,7 @@
 
 static int64_t add(int64_t a, int64_t b)
 {
-	return clamp64((__int128)a + b);
+	return clamp_to_int64((__int128)a + b);
 }
 
 static int add_break(struct breaks *b, int64_t at)

@@ -23,13 +23,13 @@ struct range {
 };
 
 /* Return the 64-bit value nearest to @v. */
-static inline int64_t clamp64(__int128 v)
+static inline int64_t clamp_to_int64(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
 /* Return the scalar product of two vectors. */
-static inline double dot(const double *a, const double *b, size_t n)
+static inline double dot_product(const double *a, const double *b, size_t n)
 {
 	double v = 0;
 

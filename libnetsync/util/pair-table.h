@@ -18,7 +18,7 @@
  * Return the part that a pair belongs to. It depends on hash bits that do not alone
  * determine the slot of the pair in a table.
  */
-static inline uint32_t pair_part(uint32_t a, uint32_t b)
+static inline uint32_t get_pair_part(uint32_t a, uint32_t b)
 {
 	const uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 

@@ -84,7 +84,7 @@ static bool take_next_call(struct parallel *p, uint32_t thread, size_t *i)
 	return false;
 }
 
-static void make_calls(struct parallel *p, uint32_t thread)
+static void run_calls(struct parallel *p, uint32_t thread)
 {
 	size_t i;
 
@@ -109,7 +109,7 @@ static void *run_parallel_thread(void *arg)
 		round = p->round;
 		p->active++;
 		pthread_mutex_unlock(&p->lock);
-		make_calls(p, number);
+		run_calls(p, number);
 		pthread_mutex_lock(&p->lock);
 		if (!--p->active)
 			pthread_cond_signal(&p->left);
@@ -154,7 +154,7 @@ static void init_locks(struct parallel *p)
  * Continue without the threads, which this process does not have. One of them may have
  * held the lock, so initialize the locks again.
  */
-static void forget_threads(struct parallel *p)
+static void forget_missing_threads(struct parallel *p)
 {
 	p->threads = 1;
 	p->active = 0;
@@ -188,7 +188,7 @@ void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first, uint32
 		    int (*run)(void *arg, size_t i), void *arg)
 {
 	if (was_process_forked(p))
-		forget_threads(p);
+		forget_missing_threads(p);
 	if (threads > PARALLEL_THREADS)
 		threads = PARALLEL_THREADS;
 	if (threads > num)
@@ -218,8 +218,8 @@ void parallel_begin(struct parallel *p, uint32_t threads, uint32_t first, uint32
 int parallel_end(struct parallel *p)
 {
 	if (was_process_forked(p))
-		forget_threads(p);
-	make_calls(p, 0);
+		forget_missing_threads(p);
+	run_calls(p, 0);
 	pthread_mutex_lock(&p->lock);
 	p->shares = 0;
 	while (p->active)

@@ -13,7 +13,7 @@
  * Return $TMPDIR, if set. Otherwise, return /tmp or, for large files, /var/tmp, because
  * /tmp is often in memory.
  */
-static inline const char *scratch_folder(bool is_large)
+static inline const char *scratch_get_folder(bool is_large)
 {
 	const char *path = getenv("TMPDIR");
 
@@ -21,9 +21,9 @@ static inline const char *scratch_folder(bool is_large)
 }
 
 /* Open an unnamed file for reading and writing. Return -1 and set errno on failure. */
-static inline int scratch_file(void)
+static inline int scratch_open_file(void)
 {
-	const char *folder = scratch_folder(false);
+	const char *folder = scratch_get_folder(false);
 	int fd = open(folder, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	char *path;
 

@@ -2,7 +2,7 @@
 /* Select order statistics by Hoare's algorithm (quickselect). */
 #include "util/statistics.h"
 
-double order_statistic(double *v, size_t n, size_t k)
+double compute_order_statistic(double *v, size_t n, size_t k)
 {
 	size_t from = 0, to = n ? n - 1 : 0;
 
@@ -36,5 +36,5 @@ double order_statistic(double *v, size_t n, size_t k)
 
 double statistics_median(double *v, size_t n)
 {
-	return order_statistic(v, n, n / 2);
+	return compute_order_statistic(v, n, n / 2);
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Return the value at index @k of the sorted values, or 0 if there are no values. */
-double order_statistic(double *v, size_t n, size_t k);
+double compute_order_statistic(double *v, size_t n, size_t k);
 
 /* Return the value at index n / 2 of the sorted values. */
 double statistics_median(double *v, size_t n);

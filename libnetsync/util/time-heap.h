@@ -2,8 +2,8 @@
 /*
  * Merge streams by time. The first item of this binary heap is the earliest one. If
  * several items are equally early, the item with the lowest rank is first. Fill items and
- * num and call time_heap_order(), or add items. Then use the first item repeatedly, each
- * time followed by time_heap_go_on() if its stream has another element, or by
+ * num and call time_heap_restore_order(), or add items. Then use the first item repeatedly, each
+ * time followed by time_heap_advance_first() if its stream has another element, or by
  * time_heap_end_first() if the stream ended.
  */
 #ifndef NETSYNC_UTIL_TIME_HEAP_H
@@ -31,7 +31,7 @@ static inline bool time_heap_is_before(const struct time_heap_item *a,
 }
 
 /* Move the item at @at down in the heap while it is later than an item below it. */
-static inline void time_heap_sink(struct time_heap *heap, size_t at)
+static inline void time_heap_sift_down(struct time_heap *heap, size_t at)
 {
 	struct time_heap_item *items = heap->items;
 
@@ -50,10 +50,10 @@ static inline void time_heap_sink(struct time_heap *heap, size_t at)
 	}
 }
 
-static inline void time_heap_order(struct time_heap *heap)
+static inline void time_heap_restore_order(struct time_heap *heap)
 {
 	for (size_t i = heap->num / 2; i > 0; i--)
-		time_heap_sink(heap, i - 1);
+		time_heap_sift_down(heap, i - 1);
 }
 
 /* Add an item. The caller has allocated space for it after the other items. */
@@ -68,16 +68,16 @@ static inline void time_heap_add(struct time_heap *heap, struct time_heap_item i
 	heap->items[at] = item;
 }
 
-static inline void time_heap_go_on(struct time_heap *heap, int64_t time_ns)
+static inline void time_heap_advance_first(struct time_heap *heap, int64_t time_ns)
 {
 	heap->items[0].time_ns = time_ns;
-	time_heap_sink(heap, 0);
+	time_heap_sift_down(heap, 0);
 }
 
 static inline void time_heap_end_first(struct time_heap *heap)
 {
 	heap->items[0] = heap->items[--heap->num];
-	time_heap_sink(heap, 0);
+	time_heap_sift_down(heap, 0);
 }
 
 #endif

@@ -15,7 +15,7 @@
  * Add the integer part of @v, ns, to *t, within FARTHEST. Return the fraction of @v,
  * which is less than 1.
  */
-static inline double add_whole(int64_t *t, double v)
+static inline double add_whole_ns(int64_t *t, double v)
 {
 	double whole = floor(v), sum = (double)*t + whole;
 

@@ -15,7 +15,7 @@ static inline struct wide make_wide(__int128 v)
 	return (struct wide){ (uint64_t)v, v >> 64 };
 }
 
-static inline struct wide wide_sum(struct wide a, struct wide b)
+static inline struct wide wide_add(struct wide a, struct wide b)
 {
 	struct wide s = { a.low + b.low, 0 };
 
@@ -24,7 +24,7 @@ static inline struct wide wide_sum(struct wide a, struct wide b)
 	return s;
 }
 
-static inline struct wide wide_product(__int128 a, int64_t b)
+static inline struct wide wide_multiply(__int128 a, int64_t b)
 {
 	unsigned __int128 ua = (unsigned __int128)a;
 	uint64_t ub = (uint64_t)b;
@@ -47,7 +47,7 @@ static inline __int128 floor_div(__int128 a, __int128 b)
 	return q - (q * b > a);
 }
 
-static inline double wide_value(struct wide v)
+static inline double wide_to_double(struct wide v)
 {
 	return (double)v.high * 0x1p64 + (double)v.low;
 }

@@ -38,7 +38,7 @@ struct cost {
 	uint64_t clocks; /* digest of all clocks */
 };
 
-static void die(const char *what)
+static void exit_with_bench_error(const char *what)
 {
 	fprintf(stderr, "bench: %s\n", what);
 	exit(1);
@@ -55,10 +55,10 @@ static void make_cluster(struct cluster *c, const struct job *job)
 	};
 
 	if (!cluster_make(c, &spec, 1))
-		die("not enough memory");
+		exit_with_bench_error("not enough memory");
 }
 
-static struct netsync *make_netsync(int hosts)
+static struct netsync *make_bench_netsync(int hosts)
 {
 	struct netsync *ns = netsync_new();
 
@@ -67,22 +67,22 @@ static struct netsync *make_netsync(int hosts)
 
 		snprintf(name, sizeof(name), "h%d", i);
 		if (!ns || netsync_add_host(ns, name) != i)
-			die("not enough memory");
+			exit_with_bench_error("not enough memory");
 	}
 	return ns;
 }
 
-static void push_messages(struct netsync *ns, const struct cluster *c)
+static void push_cluster_messages(struct netsync *ns, const struct cluster *c)
 {
 	for (long i = 0; i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
 
 		if (netsync_push_message(ns, m->from, m->to, m->send_ns, m->recv_ns))
-			die(netsync_error(ns));
+			exit_with_bench_error(netsync_error(ns));
 	}
 }
 
-static void set_address(uint8_t *address, uint32_t host)
+static void set_packet_address(uint8_t *address, uint32_t host)
 {
 	address[10] = 0xff;
 	address[11] = 0xff;
@@ -96,7 +96,7 @@ static void set_address(uint8_t *address, uint32_t host)
  * sent before in this direction. The sequence numbers of connections start at different
  * values.
  */
-static void push_packet(struct netsync *ns, const struct cluster_message *m, uint32_t sent)
+static void push_message_packet(struct netsync *ns, const struct cluster_message *m, uint32_t sent)
 {
 	uint32_t start = (m->from * 1000 + m->to) * UINT32_C(0x9e3779b1);
 	uint32_t back = (m->to * 1000 + m->from) * UINT32_C(0x9e3779b1);
@@ -116,41 +116,41 @@ static void push_packet(struct netsync *ns, const struct cluster_message *m, uin
 		.len = 1448,
 	};
 
-	set_address(p.saddr, m->from);
-	set_address(p.daddr, m->to);
+	set_packet_address(p.saddr, m->from);
+	set_packet_address(p.daddr, m->to);
 	for (int dir = NETSYNC_OUT; dir <= NETSYNC_IN; dir++) {
 		p.dir = (uint8_t)dir;
 		p.host = dir == NETSYNC_OUT ? m->from : m->to;
 		p.time_ns = dir == NETSYNC_OUT ? m->send_ns : m->recv_ns;
 		if (netsync_push_packet(ns, &p))
-			die(netsync_error(ns));
+			exit_with_bench_error(netsync_error(ns));
 	}
 }
 
-static void push_packets(struct netsync *ns, const struct cluster *c)
+static void push_cluster_packets(struct netsync *ns, const struct cluster *c)
 {
 	uint32_t hosts = (uint32_t)c->spec.hosts;
 	uint32_t *sent = calloc((size_t)hosts * hosts, sizeof(*sent));
 	int64_t *last = calloc(hosts, sizeof(*last));
 
 	if (!sent || !last)
-		die("not enough memory");
+		exit_with_bench_error("not enough memory");
 	for (long i = 0; i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
 
-		push_packet(ns, m, sent[m->from * hosts + m->to]++);
+		push_message_packet(ns, m, sent[m->from * hosts + m->to]++);
 		last[m->from] = m->send_ns;
 		last[m->to] = m->recv_ns;
 		/* Advance hosts as readers do. No packet is later than a second. */
 		for (uint32_t h = 0; h < hosts && i % 8192 == 8191; h++)
 			if (last[h] && netsync_advance(ns, h, last[h] - 1000000000))
-				die(netsync_error(ns));
+				exit_with_bench_error(netsync_error(ns));
 	}
 	free(last);
 	free(sent);
 }
 
-static void run_job(const void *arg, void *result)
+static void run_bench_job(const void *arg, void *result)
 {
 	const struct job *job = arg;
 	const struct netsync_options opt = {
@@ -159,7 +159,7 @@ static void run_job(const void *arg, void *result)
 		.threads = job->threads,
 	};
 	struct netsync_stats stats = { .size = sizeof(stats) };
-	struct netsync *ns = make_netsync(job->hosts);
+	struct netsync *ns = make_bench_netsync(job->hosts);
 	struct cost *cost = result;
 	struct cluster c;
 	double start, pushed;
@@ -169,12 +169,12 @@ static void run_job(const void *arg, void *result)
 	measure_memory_start();
 	start = measure_time();
 	if (job->packets)
-		push_packets(ns, &c);
+		push_cluster_packets(ns, &c);
 	else
-		push_messages(ns, &c);
+		push_cluster_messages(ns, &c);
 	pushed = measure_time();
 	if (netsync_solve(ns, &opt))
-		die(netsync_error(ns));
+		exit_with_bench_error(netsync_error(ns));
 	cost->ns = measure_time() - start;
 	cost->solve_ns = measure_time() - pushed;
 	cost->memory = measure_memory();
@@ -183,13 +183,13 @@ static void run_job(const void *arg, void *result)
 	cost->clocks = digest_clocks(ns);
 }
 
-static void print_costs(const struct job *job, double reference)
+static void print_job_costs(const struct job *job, double reference)
 {
 	const long num = 2 * job->messages;
 	struct cost cost;
 
-	if (!measure_apart(run_job, job, &cost, sizeof(cost)))
-		die("a run failed");
+	if (!measure_in_child(run_bench_job, job, &cost, sizeof(cost)))
+		exit_with_bench_error("a run failed");
 	printf("%-22s %5d %9ld %8.0f %8.2f %6.0f %6.2f %%\n", "match packet events", job->hosts,
 	       num, cost.ns / (double)num, cost.ns / (double)num / reference, cost.memory / 1048576,
 	       100 * cost.matched);
@@ -208,10 +208,10 @@ static void print_speed_up(struct job job)
 		const uint64_t clocks = cost.clocks;
 
 		job.threads = 1 + i % 2;
-		if (!measure_apart(run_job, &job, &cost, sizeof(cost)))
-			die("a run failed");
+		if (!measure_in_child(run_bench_job, &job, &cost, sizeof(cost)))
+			exit_with_bench_error("a run failed");
 		if (i && cost.clocks != clocks)
-			die("another number of threads gave another result");
+			exit_with_bench_error("another number of threads gave another result");
 		fastest[i % 2] = fmin(fastest[i % 2], job.packets ? cost.ns : cost.solve_ns);
 	}
 	printf("%-22s %5d %9ld %8.2f %8.2f %6.2f\n", job.packets ? "match packet events" : "solve",
@@ -223,7 +223,7 @@ static void print_speed_up(struct job job)
  * Measure the memory for hours of packets at a steady rate, while the clocks are estimated
  * at intervals.
  */
-static void stream(double hours)
+static void measure_stream_memory(double hours)
 {
 	enum { HOSTS = 10, MESSAGES = 5000, STEPS = 12 };
 	const struct cluster_spec spec = {
@@ -234,12 +234,12 @@ static void stream(double hours)
 	};
 	static uint32_t sent[HOSTS][HOSTS];
 	long seconds = (long)spec.span_s;
-	struct netsync *ns = make_netsync(HOSTS);
+	struct netsync *ns = make_bench_netsync(HOSTS);
 	double start, last;
 	struct cluster c;
 
 	if (!cluster_make(&c, &spec, 1))
-		die("not enough memory");
+		exit_with_bench_error("not enough memory");
 	srand48(1);
 	measure_memory_start();
 	start = measure_time();
@@ -254,21 +254,21 @@ static void stream(double hours)
 			const struct cluster_message m = {
 				from,
 				to,
-				cluster_reading(&c, (int)from, t),
-				cluster_reading(&c, (int)to, t + delay),
+				cluster_read_clock(&c, (int)from, t),
+				cluster_read_clock(&c, (int)to, t + delay),
 			};
 
-			push_packet(ns, &m, sent[from][to]++);
+			push_message_packet(ns, &m, sent[from][to]++);
 		}
 		for (int h = 0; h < HOSTS; h++)
 			if (netsync_advance(ns, (uint32_t)h,
-					    cluster_reading(&c, h, (double)s * 1e9)))
-				die(netsync_error(ns));
+					    cluster_read_clock(&c, h, (double)s * 1e9)))
+				exit_with_bench_error(netsync_error(ns));
 		if (s + 1 < seconds * step / STEPS)
 			continue;
 		last = measure_time();
 		if (netsync_solve(ns, NULL))
-			die(netsync_error(ns));
+			exit_with_bench_error(netsync_error(ns));
 		printf("%8.1f %12ld %16.0f %10.0f %8.0f\n", (double)(s + 1) / 3600,
 		       2 * MESSAGES * (s + 1), (last - start) / (2.0 * MESSAGES * (double)(s + 1)),
 		       (measure_time() - last) / 1e6, measure_memory() / 1048576);
@@ -279,7 +279,7 @@ static void stream(double hours)
 	netsync_free(ns);
 }
 
-static int by_recv(const void *a, const void *b)
+static int compare_messages_by_receipt_time(const void *a, const void *b)
 {
 	const struct cluster_message *p = a, *q = b;
 
@@ -287,7 +287,7 @@ static int by_recv(const void *a, const void *b)
 }
 
 /* Return the cost of sorting, per message. */
-static double sort(void)
+static double measure_sort_cost(void)
 {
 	const struct job job = { .hosts = 2, .messages = SORTED };
 	struct cluster c;
@@ -295,7 +295,7 @@ static double sort(void)
 
 	make_cluster(&c, &job);
 	start = measure_time();
-	qsort(c.msg, (size_t)c.num, sizeof(*c.msg), by_recv);
+	qsort(c.msg, (size_t)c.num, sizeof(*c.msg), compare_messages_by_receipt_time);
 	start = measure_time() - start;
 	cluster_free(&c);
 	return start / SORTED;
@@ -320,18 +320,18 @@ int main(int argc, char **argv)
 	double reference;
 
 	if (argc == 3 && !strcmp(argv[1], "--stream")) {
-		stream(strtod(argv[2], NULL));
+		measure_stream_memory(strtod(argv[2], NULL));
 		return 0;
 	}
 	if (argc == 2 && !strcmp(argv[1], "--threads")) {
 		print_speed_ups();
 		return 0;
 	}
-	reference = sort();
+	reference = measure_sort_cost();
 	printf("%-22s %5s %9s %8s %8s %6s %8s\n", "", "hosts", "number", "ns each", "x qsort",
 	       "MiB", "matched");
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
-		print_costs(&jobs[i], reference);
+		print_job_costs(&jobs[i], reference);
 	printf("\n");
 	print_speed_ups();
 	return 0;

@@ -58,30 +58,30 @@ struct cluster_clock {
 /* Each purpose uses its own random stream. */
 enum stream { CLOCKS, LINKS, MESSAGES, FAULTS };
 
-static uint64_t stream(uint64_t seed, enum stream which)
+static uint64_t make_stream_state(uint64_t seed, enum stream which)
 {
 	return (seed * 16 + which) * UINT64_C(0xd1342543de82ef95);
 }
 
 static double draw_between(uint64_t *s, double low, double high)
 {
-	return low + (high - low) * uniform(s);
+	return low + (high - low) * draw_uniform(s);
 }
 
-static double exponential(uint64_t *s, double mean)
+static double draw_exponential(uint64_t *s, double mean)
 {
-	return -mean * log(uniform(s));
+	return -mean * log(draw_uniform(s));
 }
 
-static long below(uint64_t *s, long n)
+static long draw_below(uint64_t *s, long n)
 {
-	return (long)((unsigned __int128)random64(s) * (uint64_t)n >> 64);
+	return (long)((unsigned __int128)draw_64_bits(s) * (uint64_t)n >> 64);
 }
 
 /* ---- clocks ------------------------------------------------------------ */
 
 /* Set the rate to @skew, beginning at @t. */
-static bool add_piece(struct rate_pieces *p, double t, double skew)
+static bool add_rate_piece(struct rate_pieces *p, double t, double skew)
 {
 	struct rate_piece *last = p->num ? &p->piece[p->num - 1] : NULL;
 
@@ -102,7 +102,7 @@ static bool add_piece(struct rate_pieces *p, double t, double skew)
 }
 
 /* Find the piece that contains a time. */
-static size_t find_piece(const struct rate_pieces *p, double t)
+static size_t find_rate_piece(const struct rate_pieces *p, double t)
 {
 	size_t low = 0, high = p->num;
 
@@ -117,9 +117,9 @@ static size_t find_piece(const struct rate_pieces *p, double t)
 	return low;
 }
 
-static double pieces_ahead(const struct rate_pieces *p, double t)
+static double compute_pieces_offset(const struct rate_pieces *p, double t)
 {
-	const struct rate_piece *at = p->piece + find_piece(p, t);
+	const struct rate_piece *at = p->piece + find_rate_piece(p, t);
 
 	return p->num ? at->ahead + (t - at->from) * at->skew : 0;
 }
@@ -130,9 +130,9 @@ static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
 
 	while (at < span) {
 		double length = draw_between(s, 100 * SEC, 300 * SEC);
-		double step = random64(s) & 1 ? 20e-6 : -20e-6;
+		double step = draw_64_bits(s) & 1 ? 20e-6 : -20e-6;
 
-		if (!add_piece(&k->steps, at, skew))
+		if (!add_rate_piece(&k->steps, at, skew))
 			return false;
 		at += length;
 		skew += fabs(skew + step) < 50e-6 ? step : -step;
@@ -141,11 +141,11 @@ static bool make_rate_steps(struct cluster_clock *k, double span, uint64_t *s)
 }
 
 /* Return a normally distributed number (G. E. P. Box, M. E. Muller, 1958). */
-static double normal(uint64_t *s)
+static double draw_normal(uint64_t *s)
 {
-	double r = sqrt(-2 * log(uniform(s)));
+	double r = sqrt(-2 * log(draw_uniform(s)));
 
-	return r * cos(2 * M_PI * uniform(s));
+	return r * cos(2 * M_PI * draw_uniform(s));
 }
 
 /*
@@ -154,7 +154,7 @@ static double normal(uint64_t *s)
  * flicker, approximated by sums of relaxations with time constants in powers of ten; and of
  * 0.1 ppm caused by the temperature of a room, in 10-30 min.
  */
-static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
+static bool make_quartz_pieces(struct cluster_clock *k, double span, uint64_t *s)
 {
 	const double step = 10 * SEC;
 	double walk = 0, flicker[4] = { 0 };
@@ -164,15 +164,16 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
 	for (double t = 0; t < span; t += step) {
 		double skew, length = 10;
 
-		walk += 3.5e-10 * sqrt(step / SEC) * normal(s);
+		walk += 3.5e-10 * sqrt(step / SEC) * draw_normal(s);
 		skew = walk + 0.1e-6 * sin(omega * t + phase);
 		for (int i = 0; i < 4; i++, length *= 10) {
 			double keep = exp(-step / SEC / length);
 
-			flicker[i] = keep * flicker[i] + 5e-10 * sqrt(1 - keep * keep) * normal(s);
+			flicker[i] = keep * flicker[i] +
+				     5e-10 * sqrt(1 - keep * keep) * draw_normal(s);
 			skew += flicker[i];
 		}
-		if (!add_piece(&k->quartz, t, skew))
+		if (!add_rate_piece(&k->quartz, t, skew))
 			return false;
 	}
 	return true;
@@ -182,14 +183,14 @@ static bool make_quartz(struct cluster_clock *k, double span, uint64_t *s)
  * Each second, the skew changes by a random step; the skew is thus a sum of white noise
  * (IEEE Std 1139).
  */
-static bool make_walk(struct cluster_clock *k, double span, uint64_t *s)
+static bool make_walk_pieces(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double skew = 0;
 
 	for (double t = 0; t < span; t += SEC) {
-		if (!add_piece(&k->quartz, t, skew))
+		if (!add_rate_piece(&k->quartz, t, skew))
 			return false;
-		skew += WALK_STEP * normal(s);
+		skew += WALK_STEP * draw_normal(s);
 	}
 	return true;
 }
@@ -205,30 +206,31 @@ struct daemon {
 	double frequency; /* largest frequency correction */
 };
 
-static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double span, uint64_t *s)
+static bool make_daemon_steering(struct cluster_clock *k, const struct daemon *d, double span,
+				 uint64_t *s)
 {
 	double t = 0, frequency = 0, ahead = 0;
 
-	if (!add_piece(&k->steps, 0, 0))
+	if (!add_rate_piece(&k->steps, 0, 0))
 		return false;
 	for (;;) {
 		double length = draw_between(s, d->poll_s[0], d->poll_s[1]) * SEC;
 		double slew = draw_between(s, d->slew[0], d->slew[1]);
 		double take = draw_between(s, d->slew_s[0], d->slew_s[1]) * SEC;
-		double change = uniform(s) * d->frequency;
+		double change = draw_uniform(s) * d->frequency;
 
 		ahead += frequency * length;
 		t += length;
 		if (t + take > span)
 			return true;
 		/* Usually, slew towards the right time. Measurements are noisy. */
-		if ((ahead > 0) == (uniform(s) < 0.8)) {
+		if ((ahead > 0) == (draw_uniform(s) < 0.8)) {
 			slew = -slew;
 			change = -change;
 		}
 		frequency = 0.9 * frequency + change;
-		if (!add_piece(&k->steps, t, frequency + slew) ||
-		    !add_piece(&k->steps, t + take, frequency))
+		if (!add_rate_piece(&k->steps, t, frequency + slew) ||
+		    !add_rate_piece(&k->steps, t + take, frequency))
 			return false;
 		ahead += (frequency + slew) * take;
 		t += take;
@@ -240,56 +242,57 @@ static bool make_daemon(struct cluster_clock *k, const struct daemon *d, double 
  * second (ptp4l(8), pi_proportional_const). Readings have an error of 100 ns, like software
  * timestamps.
  */
-static bool make_ptp(struct cluster_clock *k, double span, uint64_t *s)
+static bool make_ptp_steering(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double ahead = 0;
 
 	for (double t = 0; t < span; t += SEC) {
-		double skew = -0.7 * (ahead + 100 * normal(s)) / SEC;
+		double skew = -0.7 * (ahead + 100 * draw_normal(s)) / SEC;
 
-		if (!add_piece(&k->steps, t, skew))
+		if (!add_rate_piece(&k->steps, t, skew))
 			return false;
 		ahead += skew * SEC;
 	}
 	return true;
 }
 
-static bool make_adjtime(struct cluster_clock *k, double span, uint64_t *s)
+static bool make_adjtime_steering(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double t = 0;
 
-	if (!add_piece(&k->steps, 0, 0))
+	if (!add_rate_piece(&k->steps, 0, 0))
 		return false;
 	for (;;) {
 		double us = draw_between(s, 200, 3000);
-		double sign = random64(s) & 1 ? 1 : -1;
+		double sign = draw_64_bits(s) & 1 ? 1 : -1;
 
 		t += draw_between(s, 100 * SEC, 300 * SEC);
 		if (t + 8 * SEC > span)
 			return true;
 		for (; us > 0; us -= 500, t += SEC)
-			if (!add_piece(&k->steps, t, sign * fmin(us, 500) * 1e-6))
+			if (!add_rate_piece(&k->steps, t, sign * fmin(us, 500) * 1e-6))
 				return false;
-		if (!add_piece(&k->steps, t, 0))
+		if (!add_rate_piece(&k->steps, t, 0))
 			return false;
 	}
 }
 
-static bool make_smear(struct cluster_clock *k, double span)
+static bool make_smear_steering(struct cluster_clock *k, double span)
 {
 	double day = 24 * HOUR * SEC, from = (span - day) / 2;
 
-	return add_piece(&k->steps, 0, 0) && add_piece(&k->steps, from, -SEC / day) &&
-	       add_piece(&k->steps, from + day, 0);
+	return add_rate_piece(&k->steps, 0, 0) && add_rate_piece(&k->steps, from, -SEC / day) &&
+	       add_rate_piece(&k->steps, from + day, 0);
 }
 
-static void make_breaks(struct cluster_clock *k, unsigned int clocks, double span, uint64_t *s)
+static void make_clock_breaks(struct cluster_clock *k, unsigned int clocks, double span,
+			      uint64_t *s)
 {
 	if (clocks & JUMP) {
 		double at = draw_between(s, 0.2 * span, 0.8 * span);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			.from = at, .to = at, .ahead = uniform(s) < 0.5 ? 50e6 : -50e6
+			.from = at, .to = at, .ahead = draw_uniform(s) < 0.5 ? 50e6 : -50e6
 		};
 	}
 	if (!(clocks & PAUSES))
@@ -304,8 +307,8 @@ static void make_breaks(struct cluster_clock *k, unsigned int clocks, double spa
 }
 
 /* Step the clock by seconds and by up to @small ns, alternately. */
-static void make_settings(struct cluster_clock *k, int times, double small, double span,
-			  uint64_t *s)
+static void make_clock_settings(struct cluster_clock *k, int times, double small, double span,
+				uint64_t *s)
 {
 	for (int i = 0; i < times; i++) {
 		double at = span * (i + draw_between(s, 0.2, 0.8)) / times;
@@ -313,12 +316,13 @@ static void make_settings(struct cluster_clock *k, int times, double small, doub
 					     draw_between(s, 0.5 * SEC, 5 * SEC);
 
 		k->brk[k->num_breaks++] = (struct clock_break){
-			.from = at, .to = at, .ahead = random64(s) & 1 ? by : -by
+			.from = at, .to = at, .ahead = draw_64_bits(s) & 1 ? by : -by
 		};
 	}
 }
 
-static bool make_steering(struct cluster_clock *k, unsigned int clocks, double span, uint64_t *s)
+static bool make_clock_steering(struct cluster_clock *k, unsigned int clocks, double span,
+				uint64_t *s)
 {
 	static const struct daemon busy = {
 		.poll_s = { 16, 64 }, .slew = { 20e-6, 100e-6 },
@@ -331,13 +335,13 @@ static bool make_steering(struct cluster_clock *k, unsigned int clocks, double s
 	if (clocks & RATE_STEPS)
 		return make_rate_steps(k, span, s);
 	if (clocks & (CHRONY | CHRONY_CALM))
-		return make_daemon(k, clocks & CHRONY ? &busy : &calm, span, s);
+		return make_daemon_steering(k, clocks & CHRONY ? &busy : &calm, span, s);
 	if (clocks & PTP)
-		return make_ptp(k, span, s);
-	return !(clocks & ADJTIME) || make_adjtime(k, span, s);
+		return make_ptp_steering(k, span, s);
+	return !(clocks & ADJTIME) || make_adjtime_steering(k, span, s);
 }
 
-static bool make_clock(struct cluster *c, int host, uint64_t *s)
+static bool make_cluster_clock(struct cluster *c, int host, uint64_t *s)
 {
 	struct cluster_clock *k = &c->clock[host];
 	unsigned int clocks = c->spec.clocks;
@@ -352,32 +356,33 @@ static bool make_clock(struct cluster *c, int host, uint64_t *s)
 		k->phase = draw_between(s, 0, 2 * M_PI);
 		k->middle = c->span_ns / 2;
 		if (host)
-			k->ramp = (uniform(s) < 0.5 ? 20e-6 : -20e-6) / (3600 * SEC);
+			k->ramp = (draw_uniform(s) < 0.5 ? 20e-6 : -20e-6) / (3600 * SEC);
 	}
 	if (host == 1) {
-		make_breaks(k, clocks, c->span_ns, s);
+		make_clock_breaks(k, clocks, c->span_ns, s);
 		if (clocks & SET)
-			make_settings(k, MAX_BREAKS, 200e3, c->span_ns, s);
+			make_clock_settings(k, MAX_BREAKS, 200e3, c->span_ns, s);
 		if (clocks & SUSPEND)
 			k->brk[k->num_breaks++] = (struct clock_break){
 				.from = 0.4 * c->span_ns, .to = 0.4 * c->span_ns * 17 / 12
 			};
-		if ((clocks & SMEAR) && !make_smear(k, c->span_ns))
+		if ((clocks & SMEAR) && !make_smear_steering(k, c->span_ns))
 			return false;
 	}
 	if (host == c->spec.hosts - 1 && (clocks & SET_LAST))
-		make_settings(k, 3, 0, c->span_ns, s);
-	if (!steady && !left_alone && !make_steering(k, clocks, c->span_ns, s))
+		make_clock_settings(k, 3, 0, c->span_ns, s);
+	if (!steady && !left_alone && !make_clock_steering(k, clocks, c->span_ns, s))
 		return false;
 	if (clocks & WALK)
-		return make_walk(k, c->span_ns, s);
-	return !(clocks & QUARTZ) || make_quartz(k, c->span_ns, s);
+		return make_walk_pieces(k, c->span_ns, s);
+	return !(clocks & QUARTZ) || make_quartz_pieces(k, c->span_ns, s);
 }
 
 /* Return the offset from true time, without the initial offset. */
-static double ahead(const struct cluster_clock *k, double t)
+static double compute_clock_offset(const struct cluster_clock *k, double t)
 {
-	double e = k->skew * t + pieces_ahead(&k->steps, t) + pieces_ahead(&k->quartz, t);
+	double e = k->skew * t + compute_pieces_offset(&k->steps, t) +
+		   compute_pieces_offset(&k->quartz, t);
 
 	if (k->amplitude)
 		e += k->amplitude * sin(k->omega * t + k->phase) +
@@ -392,19 +397,19 @@ static double ahead(const struct cluster_clock *k, double t)
 	return e;
 }
 
-int64_t cluster_reading(const struct cluster *c, int host, double t)
+int64_t cluster_read_clock(const struct cluster *c, int host, double t)
 {
-	return c->clock[host].offset + llround(t + ahead(&c->clock[host], t));
+	return c->clock[host].offset + llround(t + compute_clock_offset(&c->clock[host], t));
 }
 
-double cluster_ahead(const struct cluster *c, int ref, int host, double t)
+double cluster_compute_offset(const struct cluster *c, int ref, int host, double t)
 {
 	return (double)(c->clock[ref].offset - c->clock[host].offset) +
-	       (ahead(&c->clock[ref], t) - ahead(&c->clock[host], t));
+	       (compute_clock_offset(&c->clock[ref], t) - compute_clock_offset(&c->clock[host], t));
 }
 
 /* Return the sum of the steps up to @t. */
-static double set_until(const struct cluster_clock *k, double t)
+static double sum_settings_until(const struct cluster_clock *k, double t)
 {
 	double sum = 0;
 
@@ -414,7 +419,8 @@ static double set_until(const struct cluster_clock *k, double t)
 	return sum;
 }
 
-bool cluster_next_point(const struct cluster *c, int host, double *t, struct cluster_point *point)
+bool cluster_make_next_point(const struct cluster *c, int host, double *t,
+			     struct cluster_point *point)
 {
 	const struct cluster_clock *k = &c->clock[host];
 	double next = *t < 0 ? 0 : (floor(*t / SEC) + 1) * SEC, steering = 0;
@@ -423,11 +429,11 @@ bool cluster_next_point(const struct cluster *c, int host, double *t, struct clu
 		return false;
 	if (k->steps.num) {
 		const struct rate_piece *p = k->steps.piece;
-		size_t i = find_piece(&k->steps, *t) + (p[0].from <= *t);
+		size_t i = find_rate_piece(&k->steps, *t) + (p[0].from <= *t);
 
 		if (i < k->steps.num && p[i].from > *t)
 			next = fmin(next, p[i].from);
-		steering = p[find_piece(&k->steps, next)].skew;
+		steering = p[find_rate_piece(&k->steps, next)].skew;
 	}
 	point->was_set = false;
 	for (int i = 0; i < k->num_breaks; i++) {
@@ -439,16 +445,17 @@ bool cluster_next_point(const struct cluster *c, int host, double *t, struct clu
 	if (next > c->span_ns)
 		return false;
 	*t = next;
-	point->time_ns = cluster_reading(c, host, next);
+	point->time_ns = cluster_read_clock(c, host, next);
 	/* The raw clock is the clock without its steering. */
-	point->raw_ns = llround(
-		next + (ahead(k, next) - pieces_ahead(&k->steps, next) - set_until(k, next)));
+	point->raw_ns = llround(next + (compute_clock_offset(k, next) -
+					compute_pieces_offset(&k->steps, next) -
+					sum_settings_until(k, next)));
 	point->rate = 1 + steering / (1 + k->skew);
 	return true;
 }
 
-bool cluster_break(const struct cluster *c, int host, int index, double *from, double *to,
-		   double *ahead)
+bool cluster_get_break(const struct cluster *c, int host, int index, double *from, double *to,
+		       double *ahead)
 {
 	const struct cluster_clock *k = &c->clock[host];
 
@@ -473,28 +480,28 @@ bool cluster_host_is_sound(const struct cluster *c, int host)
 }
 
 /* Return the reading of a program that runs on the host. */
-static int64_t stamp(const struct cluster *c, int host, double t, uint64_t *s)
+static int64_t make_stamp(const struct cluster *c, int host, double t, uint64_t *s)
 {
-	int64_t r = cluster_reading(c, host, t);
+	int64_t r = cluster_read_clock(c, host, t);
 	double resolution = c->spec.resolution_ns;
 
 	if (!cluster_host_is_sound(c, host)) {
-		double processor = (double)below(s, PROCESSORS) / PROCESSORS;
+		double processor = (double)draw_below(s, PROCESSORS) / PROCESSORS;
 
 		r += llround((10e6 + 100e-6 * t) * processor);
 	}
 	if (c->spec.processors_ns)
-		r += llround(((double)below(s, PROCESSORS) / (PROCESSORS - 1) - 0.5) *
+		r += llround(((double)draw_below(s, PROCESSORS) / (PROCESSORS - 1) - 0.5) *
 			     c->spec.processors_ns);
 	return resolution ? r - r % (int64_t)resolution : r;
 }
 
 /* A stopped host does its work soon after it resumes. */
-static double awake(const struct cluster_clock *k, double t, uint64_t *s)
+static double delay_until_awake(const struct cluster_clock *k, double t, uint64_t *s)
 {
 	for (int i = 0; i < k->num_breaks; i++)
 		if (t >= k->brk[i].from && t < k->brk[i].to)
-			return k->brk[i].to + exponential(s, 1e6);
+			return k->brk[i].to + draw_exponential(s, 1e6);
 	return t;
 }
 
@@ -508,7 +515,7 @@ struct link {
 const int cluster_eight[CLUSTER_EIGHT] = { 1, 10, 100, 317 };
 
 /* Make the links of host @b with lower-numbered hosts in the ring. Return their number. */
-static long link_eight(struct link *l, int b, int hosts)
+static long link_to_eight_hosts(struct link *l, int b, int hosts)
 {
 	long num = 0;
 
@@ -523,7 +530,7 @@ static long link_eight(struct link *l, int b, int hosts)
 	return num;
 }
 
-static struct link *make_links(const struct cluster_spec *spec, uint64_t *s, long *num)
+static struct link *make_cluster_links(const struct cluster_spec *spec, uint64_t *s, long *num)
 {
 	long n = spec->hosts,
 	     room = spec->topology == ALL_PAIRS ? n * (n - 1) / 2 : CLUSTER_EIGHT * n;
@@ -545,11 +552,11 @@ static struct link *make_links(const struct cluster_spec *spec, uint64_t *s, lon
 			l[(*num)++] = (struct link){ 0, b };
 			break;
 		case SPARSE:
-			l[(*num)++] = (struct link){ (int)below(s, b), b };
-			l[(*num)++] = (struct link){ (int)below(s, b), b };
+			l[(*num)++] = (struct link){ (int)draw_below(s, b), b };
+			l[(*num)++] = (struct link){ (int)draw_below(s, b), b };
 			break;
 		case EIGHT:
-			*num += link_eight(l + *num, b, spec->hosts);
+			*num += link_to_eight_hosts(l + *num, b, spec->hosts);
 			break;
 		}
 	}
@@ -558,7 +565,7 @@ static struct link *make_links(const struct cluster_spec *spec, uint64_t *s, lon
 
 /* ---- messages ---------------------------------------------------------- */
 
-static double or_default(double value, double standard)
+static double choose_or_default(double value, double standard)
 {
 	return value ? value : standard;
 }
@@ -571,7 +578,7 @@ struct draw {
 };
 
 /* Note a message at @t, which shows whether a break is earlier or later. */
-static void hear(struct cluster_clock *k, double t)
+static void note_message_at_break(struct cluster_clock *k, double t)
 {
 	for (int i = 0; i < k->num_breaks; i++) {
 		struct clock_break *b = &k->brk[i];
@@ -583,58 +590,62 @@ static void hear(struct cluster_clock *k, double t)
 	}
 }
 
-static void add(struct cluster *c, int from, int to, double sent, double received, uint64_t *s)
+static void add_cluster_message(struct cluster *c, int from, int to, double sent, double received,
+				uint64_t *s)
 {
-	hear(&c->clock[from], sent);
-	hear(&c->clock[to], received);
+	note_message_at_break(&c->clock[from], sent);
+	note_message_at_break(&c->clock[to], received);
 	c->msg[c->num++] = (struct cluster_message){ (uint32_t)from, (uint32_t)to,
-						     stamp(c, from, sent, s),
-						     stamp(c, to, received, s) };
+						     make_stamp(c, from, sent, s),
+						     make_stamp(c, to, received, s) };
 }
 
 /* Draw the time of a packet that is unrelated to the one sent at @t. */
-static double unrelated(const struct cluster *c, double t, uint64_t *s)
+static double draw_unrelated_time(const struct cluster *c, double t, uint64_t *s)
 {
-	double other = uniform(s) * c->span_ns;
+	double other = draw_uniform(s) * c->span_ns;
 
 	/* Half of these are similar packets, sent shortly before or after. */
-	if (random64(s) & 1) {
-		double by = exponential(s, 10e6);
+	if (draw_64_bits(s) & 1) {
+		double by = draw_exponential(s, 10e6);
 
-		other = random64(s) & 1 ? t + by : t - by;
+		other = draw_64_bits(s) & 1 ? t + by : t - by;
 	}
 	return fmin(fmax(other, 0), c->span_ns);
 }
 
-static void draw_message(struct cluster *c, struct draw *d, double t)
+static void draw_cluster_message(struct cluster *c, struct draw *d, double t)
 {
 	const struct cluster_spec *spec = &c->spec;
-	const struct link *l = &d->link[below(&d->messages, d->num_links)];
-	int back = (int)(random64(&d->messages) & 1);
+	const struct link *l = &d->link[draw_below(&d->messages, d->num_links)];
+	int back = (int)(draw_64_bits(&d->messages) & 1);
 	int from = back ? l->b : l->a, to = back ? l->a : l->b;
-	double delay = or_default(spec->min_delay_ns[back], 30e3) +
-		       exponential(&d->messages, or_default(spec->mean_delay_ns[back], 100e3));
+	double delay = choose_or_default(spec->min_delay_ns[back], 30e3) +
+		       draw_exponential(&d->messages,
+					choose_or_default(spec->mean_delay_ns[back], 100e3));
 	double received;
 
-	if (spec->lost[back] && uniform(&d->faults) < spec->lost[back])
+	if (spec->lost[back] && draw_uniform(&d->faults) < spec->lost[back])
 		return;
 	/* A suspended machine exchanges no messages. */
-	if ((spec->clocks & SUSPEND) && (awake(&c->clock[from], t, &d->faults) != t ||
-					 awake(&c->clock[to], t, &d->faults) != t))
+	if ((spec->clocks & SUSPEND) && (delay_until_awake(&c->clock[from], t, &d->faults) != t ||
+					 delay_until_awake(&c->clock[to], t, &d->faults) != t))
 		return;
-	t = awake(&c->clock[from], t, &d->faults);
-	if (spec->late && uniform(&d->faults) < spec->late)
-		delay += exponential(&d->faults, 20e6);
-	received = awake(&c->clock[to], t + delay, &d->faults);
-	if (spec->wrong && uniform(&d->faults) < spec->wrong)
-		received = unrelated(c, t, &d->faults);
-	if (spec->near && uniform(&d->faults) < spec->near)
+	t = delay_until_awake(&c->clock[from], t, &d->faults);
+	if (spec->late && draw_uniform(&d->faults) < spec->late)
+		delay += draw_exponential(&d->faults, 20e6);
+	received = delay_until_awake(&c->clock[to], t + delay, &d->faults);
+	if (spec->wrong && draw_uniform(&d->faults) < spec->wrong)
+		received = draw_unrelated_time(c, t, &d->faults);
+	if (spec->near && draw_uniform(&d->faults) < spec->near)
 		received += draw_between(&d->faults, -200e3, 200e3);
-	add(c, from, to, t, received, &d->faults);
-	if (spec->repeated && uniform(&d->faults) < spec->repeated) {
-		if (random64(&d->faults) & 1)
-			received += exponential(&d->faults, 1e6);
-		add(c, from, to, t, awake(&c->clock[to], received, &d->faults), &d->faults);
+	add_cluster_message(c, from, to, t, received, &d->faults);
+	if (spec->repeated && draw_uniform(&d->faults) < spec->repeated) {
+		if (draw_64_bits(&d->faults) & 1)
+			received += draw_exponential(&d->faults, 1e6);
+		add_cluster_message(c, from, to, t,
+				    delay_until_awake(&c->clock[to], received, &d->faults),
+				    &d->faults);
 	}
 }
 
@@ -642,23 +653,23 @@ static void draw_message(struct cluster *c, struct draw *d, double t)
  * Draw messages in order of time, at random instants: the intervals are exponentially
  * distributed.
  */
-static void draw_messages(struct cluster *c, struct draw *d)
+static void draw_cluster_messages(struct cluster *c, struct draw *d)
 {
 	double gap = c->gap_to_ns - c->gap_from_ns, sum = 0, t = 0;
 	uint64_t times = ~d->messages, again = times;
 
 	for (long i = 0; i <= c->spec.messages; i++)
-		sum += exponential(&times, 1);
+		sum += draw_exponential(&times, 1);
 	for (long i = 0; i < c->spec.messages; i++) {
-		t += exponential(&again, (c->span_ns - gap) / sum);
-		draw_message(c, d, t < c->gap_from_ns ? t : t + gap);
+		t += draw_exponential(&again, (c->span_ns - gap) / sum);
+		draw_cluster_message(c, d, t < c->gap_from_ns ? t : t + gap);
 	}
 }
 
-static void shuffle(struct cluster *c, uint64_t *s)
+static void shuffle_messages(struct cluster *c, uint64_t *s)
 {
 	for (long i = c->num; i > 1; i--) {
-		long j = below(s, i);
+		long j = draw_below(s, i);
 		struct cluster_message m = c->msg[j];
 
 		c->msg[j] = c->msg[i - 1];
@@ -668,8 +679,9 @@ static void shuffle(struct cluster *c, uint64_t *s)
 
 bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t seed)
 {
-	uint64_t clocks = stream(seed, CLOCKS), links = stream(seed, LINKS);
-	struct draw d = { .messages = stream(seed, MESSAGES), .faults = stream(seed, FAULTS) };
+	uint64_t clocks = make_stream_state(seed, CLOCKS), links = make_stream_state(seed, LINKS);
+	struct draw d = { .messages = make_stream_state(seed, MESSAGES),
+			  .faults = make_stream_state(seed, FAULTS) };
 	size_t room = (size_t)spec->messages * (spec->repeated ? 2 : 1);
 
 	*c = (struct cluster){ .spec = *spec, .span_ns = spec->span_s * SEC };
@@ -677,18 +689,18 @@ bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t s
 	c->gap_to_ns = c->gap_from_ns + spec->gap_s * SEC;
 	c->clock = calloc((size_t)spec->hosts, sizeof(*c->clock));
 	c->msg = malloc(room * sizeof(*c->msg));
-	d.link = make_links(spec, &links, &d.num_links);
+	d.link = make_cluster_links(spec, &links, &d.num_links);
 	if (!c->clock || !c->msg || !d.link)
 		goto no_memory;
 	for (int h = 0; h < spec->hosts; h++)
-		if (!make_clock(c, h, &clocks))
+		if (!make_cluster_clock(c, h, &clocks))
 			goto no_memory;
 	for (int h = 0; h < spec->hosts; h++)
 		for (int i = 0; i < c->clock[h].num_breaks; i++)
 			c->clock[h].brk[i].heard_from = c->span_ns;
-	draw_messages(c, &d);
+	draw_cluster_messages(c, &d);
 	if (spec->shuffled)
-		shuffle(c, &d.faults);
+		shuffle_messages(c, &d.faults);
 	free((void *)d.link);
 	return true;
 no_memory:

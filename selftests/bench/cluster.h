@@ -122,10 +122,10 @@ bool cluster_make(struct cluster *c, const struct cluster_spec *spec, uint64_t s
 void cluster_free(struct cluster *c);
 
 /* Return the reading of @host's clock at a true time, rounded to 1 ns. */
-int64_t cluster_reading(const struct cluster *c, int host, double t);
+int64_t cluster_read_clock(const struct cluster *c, int host, double t);
 
 /* Return the offset of @ref from @host at a true time, to 0.001 ns or better. */
-double cluster_ahead(const struct cluster *c, int ref, int host, double t);
+double cluster_compute_offset(const struct cluster *c, int ref, int host, double t);
 
 /* Does the host's clock have a defined time? See FALSE_LAST. */
 bool cluster_host_is_sound(const struct cluster *c, int host);
@@ -146,14 +146,15 @@ struct cluster_point {
  * Get the next report after @t, which is -1 initially: one for each change and one per
  * second. Set @t to its time. Return false if there is none.
  */
-bool cluster_next_point(const struct cluster *c, int host, double *t, struct cluster_point *point);
+bool cluster_make_next_point(const struct cluster *c, int host, double *t,
+			     struct cluster_point *point);
 
 /*
  * Get the beginning and end of the @index-th step or pause of @host, and by how much its
  * clock is stepped. Return false if there is none.
  */
-bool cluster_break(const struct cluster *c, int host, int index, double *from, double *to,
-		   double *ahead);
+bool cluster_get_break(const struct cluster *c, int host, int index, double *from, double *to,
+		       double *ahead);
 
 /* Do the messages of @host show on which side of a step or pause @t is? */
 bool cluster_break_is_heard(const struct cluster *c, int host, int index, double t);

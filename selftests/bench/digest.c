@@ -7,7 +7,7 @@
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-static uint64_t add(uint64_t d, const void *data, size_t size)
+static uint64_t add_to_digest(uint64_t d, const void *data, size_t size)
 {
 	const uint8_t *byte = data;
 
@@ -24,11 +24,11 @@ uint64_t digest_clocks(const struct netsync *ns)
 		const struct netsync_clock *clock = netsync_host_clock(ns, h);
 		struct netsync_model m = { .size = sizeof(m) };
 
-		d = add(d, &h, sizeof(h));
+		d = add_to_digest(d, &h, sizeof(h));
 		if (!clock || netsync_clock_model(clock, &m))
 			continue;
-		d = add(d, m.segments, m.num_segments * sizeof(*m.segments));
-		d = add(d, m.knots, m.num_knots * sizeof(*m.knots));
+		d = add_to_digest(d, m.segments, m.num_segments * sizeof(*m.segments));
+		d = add_to_digest(d, m.knots, m.num_knots * sizeof(*m.knots));
 	}
 	return d;
 }

@@ -112,7 +112,7 @@ struct oracle {
 	double deviation; /* largest deviation of a truncated z, ns */
 };
 
-bool floor_is_known(const struct cluster_spec *s)
+bool floor_can_be_computed(const struct cluster_spec *s)
 {
 	unsigned int known = BEND | QUARTZ | WALK | STEADY_FIRST;
 
@@ -124,46 +124,46 @@ bool floor_is_known(const struct cluster_spec *s)
 /* ---- the messages ------------------------------------------------------- */
 
 /* Return the offset of a clock from host 0, without the unknown straight line. */
-static double ahead(const struct cluster *c, int host, double t)
+static double compute_offset_from_host_0(const struct cluster *c, int host, double t)
 {
 	double a, b;
 
 	if (!host)
 		return 0;
-	a = cluster_ahead(c, host, 0, 0);
-	b = cluster_ahead(c, host, 0, c->span_ns);
-	return cluster_ahead(c, host, 0, t) - a - (b - a) * (t / c->span_ns);
+	a = cluster_compute_offset(c, host, 0, 0);
+	b = cluster_compute_offset(c, host, 0, c->span_ns);
+	return cluster_compute_offset(c, host, 0, t) - a - (b - a) * (t / c->span_ns);
 }
 
 /*
  * Return the true time of a reading, by Newton's method, which converges because rates are
  * about 1.
  */
-static double true_time(const struct cluster *c, int host, int64_t shown)
+static double compute_true_time(const struct cluster *c, int host, int64_t shown)
 {
-	double t = (double)(shown - cluster_reading(c, host, 0));
+	double t = (double)(shown - cluster_read_clock(c, host, 0));
 
 	for (int i = 0; i < 4; i++)
-		t += (double)(shown - cluster_reading(c, host, t));
+		t += (double)(shown - cluster_read_clock(c, host, t));
 	return t;
 }
 
-static int by_excess(const void *a, const void *b)
+static int compare_messages_by_excess(const void *a, const void *b)
 {
 	const struct said *p = a, *q = b;
 
 	return (p->excess > q->excess) - (p->excess < q->excess);
 }
 
-static bool set_said(struct oracle *o)
+static bool set_oracle_messages(struct oracle *o)
 {
 	const struct cluster *c = o->c;
 
 	o->said = malloc((size_t)c->num * sizeof(*o->said));
 	for (long i = 0; o->said && i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
-		double sent = true_time(c, (int)m->from, m->send_ns);
-		double received = true_time(c, (int)m->to, m->recv_ns);
+		double sent = compute_true_time(c, (int)m->from, m->send_ns);
+		double received = compute_true_time(c, (int)m->to, m->recv_ns);
 
 		/* Add 1 ns, because stamps were rounded. */
 		o->said[i] = (struct said){ sent, received - sent - LEAST_DELAY + 1, (int)m->from,
@@ -174,7 +174,7 @@ static bool set_said(struct oracle *o)
 }
 
 /* Return the pair of a message, and set @sign to the sign of the second clock in it. */
-static struct pair *pair_of(const struct oracle *o, const struct said *s, double *sign)
+static struct pair *find_oracle_pair(const struct oracle *o, const struct said *s, double *sign)
 {
 	const int low = s->from < s->to ? s->from : s->to;
 	const int high = s->from < s->to ? s->to : s->from;
@@ -183,7 +183,7 @@ static struct pair *pair_of(const struct oracle *o, const struct said *s, double
 	return &o->pair[o->pair_of[low * o->c->spec.hosts + high]];
 }
 
-static bool set_pairs(struct oracle *o)
+static bool set_oracle_pairs(struct oracle *o)
 {
 	const int hosts = o->c->spec.hosts, n = o->functions;
 	const size_t each = 2 * (size_t)n * (size_t)n + 5 * (size_t)n;
@@ -224,7 +224,7 @@ static bool set_pairs(struct oracle *o)
 }
 
 /* Sum the first factors of all messages by intervals of time. */
-static bool set_slope(struct oracle *o)
+static bool set_oracle_slope(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], *number, *sum, sign;
 	const size_t bins = 2 * (size_t)o->num_pairs * BINS;
@@ -233,7 +233,7 @@ static bool set_slope(struct oracle *o)
 	sum = number + bins;
 	for (long i = 0; number && i < o->num; i++) {
 		const struct said *s = &o->said[i];
-		const struct pair *p = pair_of(o, s, &sign);
+		const struct pair *p = find_oracle_pair(o, s, &sign);
 		size_t at = (size_t)(2 * (p - o->pair) + (sign > 0)) * BINS +
 			    (size_t)fmin(s->t / o->c->span_ns * BINS, BINS - 1);
 
@@ -247,7 +247,7 @@ static bool set_slope(struct oracle *o)
 		if (!number[at])
 			continue;
 		p->messages += much;
-		prior_at(&o->prior, sum[at] / number[at], f);
+		prior_evaluate(&o->prior, sum[at] / number[at], f);
 		for (int i = 0; i < o->functions; i++)
 			p->slope[i] += (at / BINS % 2 ? much : -much) * f[i];
 	}
@@ -258,7 +258,7 @@ static bool set_slope(struct oracle *o)
 /* ---- linear algebra ----------------------------------------------------- */
 
 /* Use four sums, which a processor can add to in parallel. */
-static double dot(const double *a, const double *b, int n)
+static double compute_dot_product(const double *a, const double *b, int n)
 {
 	double sum[4] = { 0 };
 	int i = 0;
@@ -272,14 +272,14 @@ static double dot(const double *a, const double *b, int n)
 }
 
 /* Replace the lower half by the Cholesky factor. */
-static void factor(double *a, int n)
+static void compute_cholesky_factor(double *a, int n)
 {
 	for (int i = 0; i < n; i++) {
 		double *row = &a[(size_t)i * (size_t)n];
 
 		for (int j = 0; j <= i; j++) {
 			const double *other = &a[(size_t)j * (size_t)n];
-			double v = row[j] - dot(row, other, j);
+			double v = row[j] - compute_dot_product(row, other, j);
 
 			row[j] = i == j ? sqrt(fmax(v, 1e-300)) : v / other[j];
 		}
@@ -287,14 +287,15 @@ static void factor(double *a, int n)
 }
 
 /* Replace the factor by the inverse of the matrix, in both halves. @x is scratch space. */
-static void invert(double *l, double *x, int n)
+static void invert_cholesky_factor(double *l, double *x, int n)
 {
 	const size_t size = (size_t)n;
 
 	/* The inverse of the factor, with columns as rows, above the diagonal. */
 	for (size_t j = 0; j < size; j++) {
 		for (size_t i = j; i < size; i++)
-			x[i] = ((i == j) - dot(&l[i * size + j], &x[j], (int)(i - j))) /
+			x[i] = ((i == j) -
+				compute_dot_product(&l[i * size + j], &x[j], (int)(i - j))) /
 			       l[i * size + i];
 		for (size_t i = j + 1; i < size; i++)
 			l[j * size + i] = x[i];
@@ -303,7 +304,8 @@ static void invert(double *l, double *x, int n)
 	/* Multiply its transpose by it. */
 	for (size_t i = 0; i < size; i++) {
 		for (size_t j = 0; j <= i; j++)
-			x[j] = dot(&l[i * size + i], &l[j * size + i], (int)(size - i));
+			x[j] = compute_dot_product(&l[i * size + i], &l[j * size + i],
+						   (int)(size - i));
 		for (size_t j = 0; j <= i; j++)
 			l[i * size + j] = x[j];
 	}
@@ -313,25 +315,25 @@ static void invert(double *l, double *x, int n)
 }
 
 /* Return x' A x for a symmetric matrix A. */
-static double square_of(const double *a, const double *x, int n)
+static double compute_quadratic_value(const double *a, const double *x, int n)
 {
 	double sum = 0;
 
 	for (int i = 0; i < n; i++)
-		sum += x[i] * dot(&a[i * n], x, n);
+		sum += x[i] * compute_dot_product(&a[i * n], x, n);
 	return sum;
 }
 
 /* ---- expectation propagation ------------------------------------------- */
 
 /* Return the index of a clock's weights, or -1 if it has none. */
-static int place_of(const struct oracle *o, int host)
+static int find_weight_index(const struct oracle *o, int host)
 {
 	return host < o->first ? -1 : (host - o->first) * o->functions;
 }
 
 /* Sum the current factors of all pairs. */
-static void sum_up(struct oracle *o)
+static void sum_pair_precisions(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], sign;
 	const int n = o->functions;
@@ -347,9 +349,9 @@ static void sum_up(struct oracle *o)
 	}
 	for (long k = 0; k < o->cuts; k++) {
 		const struct cut *cut = &o->cut[k];
-		struct pair *p = pair_of(o, &o->said[k], &sign);
+		struct pair *p = find_oracle_pair(o, &o->said[k], &sign);
 
-		prior_at(&o->prior, o->said[k].t, f);
+		prior_evaluate(&o->prior, o->said[k].t, f);
 		for (int i = 0; i < n; i++) {
 			double weight = cut->tau * f[i], *row = &p->sum.m[i * n];
 
@@ -367,9 +369,9 @@ static void sum_up(struct oracle *o)
  * Add a pair's information on the common minimum delay, and on this delay together with the
  * pair's clocks.
  */
-static void add_delay(struct oracle *o, const struct pair *p)
+static void add_delay_precision(struct oracle *o, const struct pair *p)
 {
-	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
+	const int n = o->functions, a = find_weight_index(o, p->a), b = find_weight_index(o, p->b);
 	double *row = &o->a[(size_t)(o->dim - 1) * (size_t)o->dim];
 
 	for (int i = 0; i < n; i++) {
@@ -382,15 +384,15 @@ static void add_delay(struct oracle *o, const struct pair *p)
 }
 
 /* Add a pair's information on its clocks, after eliminating its own minimum delay. */
-static void add_pair(struct oracle *o, struct pair *p)
+static void add_pair_precision(struct oracle *o, struct pair *p)
 {
-	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
+	const int n = o->functions, a = find_weight_index(o, p->a), b = find_weight_index(o, p->b);
 	const size_t dim = (size_t)o->dim;
 	const struct pair_sum *sum = &p->sum;
 	const double by_delay = o->one_delay ? 0 : 1 / sum->d;
 
 	if (o->one_delay)
-		add_delay(o, p);
+		add_delay_precision(o, p);
 	for (int i = 0; i < n; i++) {
 		double says = sum->n[i] - sum->b[i] * sum->e * by_delay;
 
@@ -411,15 +413,15 @@ static void add_pair(struct oracle *o, struct pair *p)
 }
 
 /* The line of host 0 is zero, because all other lines are relative to it. */
-static double prior_of(const struct oracle *o, int host, int i)
+static double get_prior_precision(const struct oracle *o, int host, int i)
 {
 	return host || i >= PRIOR_LINE ? o->prior.precision[i] : 1e30;
 }
 
 /* Compute the posterior of the difference between the clocks of a pair. */
-static void look_at_pair(const struct oracle *o, struct pair *p)
+static void update_pair_moments(const struct oracle *o, struct pair *p)
 {
-	const int n = o->functions, a = place_of(o, p->a), b = place_of(o, p->b);
+	const int n = o->functions, a = find_weight_index(o, p->a), b = find_weight_index(o, p->b);
 	const size_t dim = (size_t)o->dim;
 
 	for (int i = 0; i < n; i++) {
@@ -440,37 +442,37 @@ static void look_at_pair(const struct oracle *o, struct pair *p)
 }
 
 /* Compute the posterior of each clock and of each pair for the current factors. */
-static void set_posterior(struct oracle *o)
+static void set_oracle_posterior(struct oracle *o)
 {
 	const size_t dim = (size_t)o->dim;
 
-	sum_up(o);
+	sum_pair_precisions(o);
 	memset(o->a, 0, dim * dim * sizeof(*o->a));
 	memset(o->mean, 0, dim * sizeof(*o->mean));
 	for (int h = o->first; h < o->c->spec.hosts; h++)
 		for (int i = 0; i < o->functions; i++) {
-			const size_t at = (size_t)(place_of(o, h) + i);
+			const size_t at = (size_t)(find_weight_index(o, h) + i);
 
-			o->a[at * dim + at] = prior_of(o, h, i);
+			o->a[at * dim + at] = get_prior_precision(o, h, i);
 		}
 	if (o->one_delay)
 		o->a[dim * dim - 1] = 1 / (PRIOR_UNKNOWN * PRIOR_UNKNOWN);
 	for (int i = 0; i < o->num_pairs; i++)
-		add_pair(o, &o->pair[i]);
-	factor(o->a, o->dim);
-	invert(o->a, o->room, o->dim);
+		add_pair_precision(o, &o->pair[i]);
+	compute_cholesky_factor(o->a, o->dim);
+	invert_cholesky_factor(o->a, o->room, o->dim);
 	memcpy(o->room, o->mean, dim * sizeof(*o->mean));
 	for (size_t i = 0; i < dim; i++)
-		o->mean[i] = dot(&o->a[i * dim], o->room, o->dim);
+		o->mean[i] = compute_dot_product(&o->a[i * dim], o->room, o->dim);
 	for (int i = 0; i < o->num_pairs; i++)
-		look_at_pair(o, &o->pair[i]);
+		update_pair_moments(o, &o->pair[i]);
 }
 
 /*
  * Compute the mean and variance of a normal distribution that is truncated above @u, where
  * @u has a normal error of variance @blur.
  */
-static void cut_off(double u, double blur, double *mean, double *variance)
+static void truncate_normal(double u, double blur, double *mean, double *variance)
 {
 	double all = *variance + blur, deviation = sqrt(all), x = (u - *mean) / deviation;
 	double part = *variance / all, hazard;
@@ -487,47 +489,48 @@ static void cut_off(double u, double blur, double *mean, double *variance)
  * Return the factor of a truncation, if z without the truncation is normal with @mean and
  * @variance.
  */
-static struct cut factor_of(const struct oracle *o, double u, double mean, double variance)
+static struct cut make_cut_factor(const struct oracle *o, double u, double mean, double variance)
 {
 	double m = mean, v = variance;
 
-	cut_off(u, o->blur, &m, &v);
+	truncate_normal(u, o->blur, &m, &v);
 	return (struct cut){ u, 1 / v - 1 / variance, m / v - mean / variance };
 }
 
 /* Return the mean of the z of a message, and set @variance to its variance. */
-static double z_of(const struct oracle *o, const struct said *s, double *variance)
+static double compute_message_z(const struct oracle *o, const struct said *s, double *variance)
 {
 	double f[PRIOR_FUNCTIONS], sign, mean;
-	const struct pair *p = pair_of(o, s, &sign);
+	const struct pair *p = find_oracle_pair(o, s, &sign);
 	const int n = o->functions;
 
-	prior_at(&o->prior, s->t, f);
-	mean = sign * dot(f, p->mean, n);
+	prior_evaluate(&o->prior, s->t, f);
+	mean = sign * compute_dot_product(f, p->mean, n);
 	if (o->one_delay) {
-		*variance = square_of(p->g, f, n) + 2 * sign * dot(f, p->with_delay, n) +
+		*variance = compute_quadratic_value(p->g, f, n) +
+			    2 * sign * compute_dot_product(f, p->with_delay, n) +
 			    o->a[(size_t)o->dim * (size_t)o->dim - 1];
 		return mean + o->mean[o->dim - 1];
 	}
 	for (int i = 0; i < n; i++)
 		f[i] = sign * f[i] - p->sum.b[i] / p->sum.d;
-	*variance = square_of(p->g, f, n) + 1 / p->sum.d;
-	return mean + (p->sum.e - dot(p->sum.b, p->mean, n)) / p->sum.d;
+	*variance = compute_quadratic_value(p->g, f, n) + 1 / p->sum.d;
+	return mean + (p->sum.e - compute_dot_product(p->sum.b, p->mean, n)) / p->sum.d;
 }
 
 /* Update a truncation. Return the change of its mean in standard deviations. */
-static double refine(struct oracle *o, long k)
+static double refine_cut(struct oracle *o, long k)
 {
 	struct cut *cut = &o->cut[k], next;
 	double v, rest, moved, damped;
-	const double z = z_of(o, &o->said[k], &v);
+	const double z = compute_message_z(o, &o->said[k], &v);
 
 	o->deviation = fmax(o->deviation, sqrt(v));
 	/* Compute z without this truncation, and with its actual effect. */
 	rest = 1 / v - cut->tau;
 	if (!(rest > 0))
 		return 0;
-	next = factor_of(o, cut->u, (z / v - cut->nu) / rest, 1 / rest);
+	next = make_cut_factor(o, cut->u, (z / v - cut->nu) / rest, 1 / rest);
 	moved = fabs((next.nu - cut->nu) - (next.tau - cut->tau) * z) * sqrt(v);
 	damped = fmin(DAMPED, 0.3 / moved);
 	cut->tau += damped * (next.tau - cut->tau);
@@ -536,7 +539,7 @@ static double refine(struct oracle *o, long k)
 }
 
 /* Start near the truth, where the factors do not oscillate. */
-static bool set_cuts(struct oracle *o, long cuts)
+static bool set_num_cuts(struct oracle *o, long cuts)
 {
 	double far = fmax(o->said[cuts - 1].excess, 1) / FAR_DEVIATIONS;
 	struct cut *cut = realloc(o->cut, (size_t)cuts * sizeof(*cut));
@@ -546,29 +549,30 @@ static bool set_cuts(struct oracle *o, long cuts)
 	o->cut = cut;
 	for (long k = o->cuts; k < cuts; k++) {
 		const struct said *s = &o->said[k];
-		double z = ahead(o->c, s->to, s->t) - ahead(o->c, s->from, s->t);
+		double z = compute_offset_from_host_0(o->c, s->to, s->t) -
+			   compute_offset_from_host_0(o->c, s->from, s->t);
 
-		o->cut[k] = factor_of(o, z + s->excess, z, far * far);
+		o->cut[k] = make_cut_factor(o, z + s->excess, z, far * far);
 	}
 	o->cuts = cuts;
 	return true;
 }
 
 /* Return false if out of memory, or if the factors do not converge. */
-static bool propagate(struct oracle *o)
+static bool propagate_cuts(struct oracle *o)
 {
 	for (long cuts = CUTTING * (o->c->spec.hosts - 1);; cuts *= 2) {
 		double moved = HUGE_VAL;
 
 		if (cuts > o->num)
 			cuts = o->num;
-		if (!set_cuts(o, cuts))
+		if (!set_num_cuts(o, cuts))
 			return false;
 		for (int i = 0; i < SWEEPS && moved > CONVERGED; i++) {
-			set_posterior(o);
+			set_oracle_posterior(o);
 			o->deviation = moved = 0;
 			for (long k = 0; k < cuts; k++)
-				moved = fmax(moved, refine(o, k));
+				moved = fmax(moved, refine_cut(o, k));
 		}
 		if (!(moved <= CONVERGED))
 			return false;
@@ -579,7 +583,7 @@ static bool propagate(struct oracle *o)
 
 /* ---- all together ------------------------------------------------------ */
 
-static bool oracle_new(struct oracle *o, const struct cluster *c)
+static bool oracle_init(struct oracle *o, const struct cluster *c)
 {
 	const struct cluster_spec *spec = &c->spec;
 	size_t dim;
@@ -590,22 +594,22 @@ static bool oracle_new(struct oracle *o, const struct cluster *c)
 	if (!prior_make(&o->prior, c))
 		return false;
 	o->functions = o->prior.functions;
-	if (!set_said(o) || !set_pairs(o))
+	if (!set_oracle_messages(o) || !set_oracle_pairs(o))
 		return false;
 	o->first = spec->hosts == 2 || (spec->clocks & STEADY_FIRST) || !spec->clocks;
 	o->one_delay = o->num < (long)FEW * o->num_pairs;
 	o->dim = o->functions * (spec->hosts - o->first) + o->one_delay;
 	dim = (size_t)o->dim;
 	o->a = calloc(dim * (dim + 2), sizeof(*o->a));
-	if (!o->a || !set_slope(o))
+	if (!o->a || !set_oracle_slope(o))
 		return false;
 	o->mean = o->a + dim * dim;
 	o->room = o->mean + dim;
-	qsort(o->said, (size_t)o->num, sizeof(*o->said), by_excess);
+	qsort(o->said, (size_t)o->num, sizeof(*o->said), compare_messages_by_excess);
 	return true;
 }
 
-static void oracle_free(struct oracle *o)
+static void oracle_release(struct oracle *o)
 {
 	prior_release(&o->prior);
 	free(o->a);
@@ -616,7 +620,7 @@ static void oracle_free(struct oracle *o)
 	free(o->cut);
 }
 
-static double error_of(const struct oracle *o)
+static double compute_oracle_rms(const struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], squares = 0;
 
@@ -624,11 +628,12 @@ static double error_of(const struct oracle *o)
 		for (int i = 0; i <= INSTANTS; i++) {
 			double t = o->c->span_ns * i / INSTANTS, error;
 
-			prior_at(&o->prior, t, f);
-			error = dot(f, &o->mean[place_of(o, host)], o->functions) -
-				ahead(o->c, host, t);
+			prior_evaluate(&o->prior, t, f);
+			error = compute_dot_product(f, &o->mean[find_weight_index(o, host)],
+						    o->functions) -
+				compute_offset_from_host_0(o->c, host, t);
 			if (!o->first)
-				error -= dot(f, o->mean, o->functions);
+				error -= compute_dot_product(f, o->mean, o->functions);
 			squares += error * error;
 		}
 	}
@@ -636,15 +641,15 @@ static double error_of(const struct oracle *o)
 	return sqrt(squares / (o->c->spec.hosts - 1) / (INSTANTS + 1) + 1.0 / 12);
 }
 
-double floor_rms(const struct cluster *c)
+double floor_compute_rms(const struct cluster *c)
 {
 	struct oracle o;
 	double rms = NAN;
 
-	if (oracle_new(&o, c) && propagate(&o)) {
-		set_posterior(&o);
-		rms = error_of(&o);
+	if (oracle_init(&o, c) && propagate_cuts(&o)) {
+		set_oracle_posterior(&o);
+		rms = compute_oracle_rms(&o);
 	}
-	oracle_free(&o);
+	oracle_release(&o);
 	return rms;
 }

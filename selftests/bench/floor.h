@@ -12,13 +12,13 @@
 #include "cluster.h"
 
 /* Does floor.c know the covariance of these clocks, and the distribution of these delays? */
-bool floor_is_known(const struct cluster_spec *spec);
+bool floor_can_be_computed(const struct cluster_spec *spec);
 
 /*
  * Return the floor of the errors for the messages of a cluster, ns: RMS over all hosts but
  * the first, and over evenly spaced instants. Return NAN if out of memory, or if there is no
  * convergence.
  */
-double floor_rms(const struct cluster *c);
+double floor_compute_rms(const struct cluster *c);
 
 #endif

@@ -25,13 +25,13 @@ double measure_time(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-double measure_processors(void)
+double measure_processor_time(void)
 {
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Return a value of /proc/self/status, in bytes. */
-static double status(const char *key)
+static double read_status_bytes(const char *key)
 {
 	FILE *f = fopen("/proc/self/status", "r");
 	size_t len = strlen(key);
@@ -56,16 +56,16 @@ void measure_memory_start(void)
 		fputs("5", f);
 		fclose(f);
 	}
-	memory_at_start = status("VmRSS:");
+	memory_at_start = read_status_bytes("VmRSS:");
 }
 
 double measure_memory(void)
 {
-	return status("VmHWM:") - memory_at_start;
+	return read_status_bytes("VmHWM:") - memory_at_start;
 }
 
-bool measure_apart(void (*run)(const void *arg, void *result), const void *arg, void *result,
-		   size_t size)
+bool measure_in_child(void (*run)(const void *arg, void *result), const void *arg, void *result,
+		      size_t size)
 {
 	bool ok = false;
 	int fd[2];

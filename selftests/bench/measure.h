@@ -10,11 +10,11 @@
 double measure_time(void);
 
 /* Return the processor time of this process, ns. */
-double measure_processors(void);
+double measure_processor_time(void);
 
 /*
  * Return the peak of the memory since measure_memory_start(), in bytes above the memory in
- * use at that time. In the process of measure_apart(), nothing else contributes.
+ * use at that time. In the process of measure_in_child(), nothing else contributes.
  */
 void measure_memory_start(void);
 double measure_memory(void);
@@ -23,7 +23,7 @@ double measure_memory(void);
  * Call @run in a child process, and copy the @size bytes that it writes to @result. Return
  * false if the child did not finish.
  */
-bool measure_apart(void (*run)(const void *arg, void *result), const void *arg, void *result,
-		   size_t size);
+bool measure_in_child(void (*run)(const void *arg, void *result), const void *arg, void *result,
+		      size_t size);
 
 #endif

@@ -35,7 +35,7 @@
  * Return the two-sided spectrum of frequency modulation per radian of frequency at w (1 /
  * s), in s.
  */
-static double spectrum(unsigned int clocks, double w)
+static double compute_spectrum(unsigned int clocks, double w)
 {
 	double sum = 0, tau = 10;
 
@@ -53,7 +53,7 @@ static double spectrum(unsigned int clocks, double w)
  * Return node @i of the @n nodes of Gauss-Legendre quadrature between -1 and 1, and set
  * @weight to its weight.
  */
-static double node(int n, int i, double *weight)
+static double compute_quadrature_node(int n, int i, double *weight)
 {
 	double x = cos(M_PI * (i + 0.75) / (n + 0.5)), slope = 1;
 
@@ -74,7 +74,7 @@ static double node(int n, int i, double *weight)
 }
 
 /* Periods are uniformly distributed between two values, one of which is three times the other. */
-static void set_sinusoids(struct prior *pr)
+static void set_prior_sinusoids(struct prior *pr)
 {
 	bool bend = pr->cluster->spec.clocks & BEND, quartz = pr->cluster->spec.clocks & QUARTZ;
 	double hours = fmax(pr->cluster->spec.span_s / 3600, 1);
@@ -87,7 +87,8 @@ static void set_sinusoids(struct prior *pr)
 		 * Frequencies are in units of the frequency of the longest period. Their
 		 * density falls with the square of the frequency.
 		 */
-		double weight, f = 2 + node(pr->frequencies, i, &weight), amplitude;
+		double weight, f = 2 + compute_quadrature_node(pr->frequencies, i, &weight),
+			       amplitude;
 
 		pr->omega[i] = 2 * M_PI * f / ((bend ? 900 : 1800) * SEC);
 		amplitude = bend ? 50e3 : 0.1e-6 / pr->omega[i];
@@ -96,37 +97,38 @@ static void set_sinusoids(struct prior *pr)
 }
 
 /* Return the argument of the series. */
-static double series_at(const struct prior *pr, double t)
+static double compute_series_argument(const struct prior *pr, double t)
 {
 	return (t + (LONGER - 1) / 2 * pr->cluster->span_ns) * M_PI /
 	       (LONGER * pr->cluster->span_ns);
 }
 
-static void set_series(struct prior *pr)
+static void set_prior_series(struct prior *pr)
 {
 	double length = LONGER * pr->cluster->span_ns;
 
 	for (int k = 1; k <= PRIOR_TERMS && pr->cluster->spec.clocks & (QUARTZ | WALK); k++) {
 		double w = k * M_PI / length;
 
-		pr->term[k - 1] = 2 / (length / SEC) * spectrum(pr->cluster->spec.clocks, w * SEC) /
-				  (w * w);
+		pr->term[k - 1] = 2 / (length / SEC) *
+				  compute_spectrum(pr->cluster->spec.clocks, w * SEC) / (w * w);
 	}
 }
 
 /* Return the covariance of a clock at two times. */
-static double covariance(const struct prior *pr, double t, double s)
+static double compute_covariance(const struct prior *pr, double t, double s)
 {
 	double sum = 0;
 
 	for (int i = 0; i < pr->frequencies; i++)
 		sum += pr->power[i] * cos(pr->omega[i] * (t - s));
 	for (int k = 1; k <= PRIOR_TERMS && pr->term[0]; k++)
-		sum += pr->term[k - 1] * sin(k * series_at(pr, t)) * sin(k * series_at(pr, s));
+		sum += pr->term[k - 1] * sin(k * compute_series_argument(pr, t)) *
+		       sin(k * compute_series_argument(pr, s));
 	return pr->both * sum;
 }
 
-static double end_of_cell(const struct prior *pr, int cell)
+static double get_end_of_cell(const struct prior *pr, int cell)
 {
 	return pr->cluster->span_ns * cell / pr->cells;
 }
@@ -135,14 +137,14 @@ static double end_of_cell(const struct prior *pr, int cell)
  * Add the next column, at the cell with the largest remaining variance. @left is the
  * remaining variance of each cell.
  */
-static void add_turn(struct prior *pr, double *left, int room, int n, int at)
+static void add_eigenfunction(struct prior *pr, double *left, int room, int n, int at)
 {
 	double pivot = sqrt(left[at]);
 
 	for (int i = 0; i <= pr->cells; i++) {
 		double *row = &pr->table[(size_t)i * (size_t)room];
 		const double *other = &pr->table[(size_t)at * (size_t)room];
-		double v = covariance(pr, end_of_cell(pr, i), end_of_cell(pr, at));
+		double v = compute_covariance(pr, get_end_of_cell(pr, i), get_end_of_cell(pr, at));
 
 		for (int k = PRIOR_LINE; k < n; k++)
 			v -= row[k] * other[k];
@@ -164,8 +166,8 @@ bool prior_make(struct prior *pr, const struct cluster *c)
 
 	*pr = (struct prior){ .cluster = c };
 	pr->both = spec->hosts == 2 && !(spec->clocks & STEADY_FIRST) ? 2 : 1;
-	set_sinusoids(pr);
-	set_series(pr);
+	set_prior_sinusoids(pr);
+	set_prior_series(pr);
 	pr->cells = spec->hosts > MANY ? CELLS_OF_MANY : CELLS;
 	pr->table = calloc((size_t)(pr->cells + 1) * (size_t)room, sizeof(*pr->table));
 	left = calloc((size_t)pr->cells + 1, sizeof(*left));
@@ -179,9 +181,10 @@ bool prior_make(struct prior *pr, const struct cluster *c)
 		row[0] = 1;
 		row[1] = x;
 		row[2] = spec->clocks & BEND ? x * x : 0;
-		left[i] = covariance(pr, 0, 0);
+		left[i] = compute_covariance(pr, 0, 0);
 		if (pr->term[0])
-			left[i] = covariance(pr, end_of_cell(pr, i), end_of_cell(pr, i));
+			left[i] = compute_covariance(pr, get_end_of_cell(pr, i),
+						     get_end_of_cell(pr, i));
 	}
 	while (n < room) {
 		for (int i = at = 0; i <= pr->cells; i++)
@@ -189,7 +192,7 @@ bool prior_make(struct prior *pr, const struct cluster *c)
 				at = i;
 		if (!(left[at] > rough * rough))
 			break;
-		add_turn(pr, left, room, n++, at);
+		add_eigenfunction(pr, left, room, n++, at);
 	}
 	free(left);
 	/* Shorten rows to the number of functions. */
@@ -212,7 +215,7 @@ void prior_release(struct prior *pr)
 }
 
 /* Interpolate by Lagrange's cubic through the four nearest ends of cells. */
-void prior_at(const struct prior *pr, double t, double *f)
+void prior_evaluate(const struct prior *pr, double t, double *f)
 {
 	double x = t / pr->cluster->span_ns * pr->cells, p, w[4];
 	int cell = (int)fmin(fmax(floor(x) - 1, 0), pr->cells - 3), n = pr->functions;

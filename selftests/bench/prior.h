@@ -41,6 +41,6 @@ bool prior_make(struct prior *pr, const struct cluster *c);
 void prior_release(struct prior *pr);
 
 /* Compute all functions at a time (ns from the start). */
-void prior_at(const struct prior *pr, double t, double *f);
+void prior_evaluate(const struct prior *pr, double t, double *f);
 
 #endif

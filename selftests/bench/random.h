@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-static inline uint64_t random64(uint64_t *s)
+static inline uint64_t draw_64_bits(uint64_t *s)
 {
 	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -15,9 +15,9 @@ static inline uint64_t random64(uint64_t *s)
 }
 
 /* Return a number between 0 and 1, both excluded. */
-static inline double uniform(uint64_t *s)
+static inline double draw_uniform(uint64_t *s)
 {
-	return ((double)(random64(s) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(draw_64_bits(s) >> 11) + 0.5) * 0x1p-53;
 }
 
 #endif

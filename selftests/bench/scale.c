@@ -43,56 +43,56 @@ struct scale {
 	struct cluster_message chunk[CHUNK];
 };
 
-static void die(const char *what)
+static void exit_with_scale_error(const char *what)
 {
 	fprintf(stderr, "scale: %s\n", what);
 	exit(1);
 }
 
-static void make(struct scale *s, long first, long num)
+static void make_scale_chunk(struct scale *s, long first, long num)
 {
 	for (long i = 0; i < num; i++) {
-		const uint64_t r = random64(&s->seed);
+		const uint64_t r = draw_64_bits(&s->seed);
 		const uint32_t link = (uint32_t)((r >> 32) % LINKS);
 		const uint32_t a = link / CLUSTER_EIGHT;
 		const uint32_t b = (a + (uint32_t)cluster_eight[link % CLUSTER_EIGHT]) % HOSTS;
 		const uint32_t from = r & 1 ? a : b, to = r & 1 ? b : a;
-		const double t = ((double)(first + i) + uniform(&s->seed)) * s->apart_ns;
-		const double delay = MIN_DELAY_NS - MEAN_DELAY_NS * log(uniform(&s->seed));
+		const double t = ((double)(first + i) + draw_uniform(&s->seed)) * s->apart_ns;
+		const double delay = MIN_DELAY_NS - MEAN_DELAY_NS * log(draw_uniform(&s->seed));
 
 		s->chunk[i] = (struct cluster_message){
 			.from = from,
 			.to = to,
-			.send_ns = cluster_reading(&s->c, (int)from, t),
-			.recv_ns = cluster_reading(&s->c, (int)to, t + delay),
+			.send_ns = cluster_read_clock(&s->c, (int)from, t),
+			.recv_ns = cluster_read_clock(&s->c, (int)to, t + delay),
 		};
 	}
 }
 
-static void push(struct scale *s, long num)
+static void push_scale_chunk(struct scale *s, long num)
 {
 	for (long i = 0; i < num; i++) {
 		const struct cluster_message *m = &s->chunk[i];
 
 		if (netsync_push_message(s->ns, m->from, m->to, m->send_ns, m->recv_ns))
-			die(netsync_error(s->ns));
+			exit_with_scale_error(netsync_error(s->ns));
 	}
 }
 
 /* Set memory[] to the bytes that the library uses after the first half, and after the second. */
-static void push_all(struct scale *s, long messages, double memory[2])
+static void push_all_chunks(struct scale *s, long messages, double memory[2])
 {
 	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each", "MiB");
 	for (long done = 0, num, step = 1; done < messages; done += num) {
-		const double start = measure_processors();
+		const double start = measure_processor_time();
 		double made;
 
 		num = messages - done < CHUNK ? messages - done : CHUNK;
-		make(s, done, num);
-		made = measure_processors();
-		push(s, num);
+		make_scale_chunk(s, done, num);
+		made = measure_processor_time();
+		push_scale_chunk(s, num);
 		s->made_ns += made - start;
-		s->pushed_ns += measure_processors() - made;
+		s->pushed_ns += measure_processor_time() - made;
 		if ((double)(done + num) < (double)messages * (double)step / STEPS)
 			continue;
 		memory[step > STEPS / 2] = measure_memory();
@@ -105,7 +105,7 @@ static void push_all(struct scale *s, long messages, double memory[2])
 }
 
 /* Print the errors of the clocks, the largest first, and whether bounds hold. */
-static bool show_errors(const struct scale *s)
+static bool show_scale_errors(const struct scale *s)
 {
 	const int reference = netsync_reference(s->ns);
 	double worst = 0, squares = 0;
@@ -116,13 +116,13 @@ static bool show_errors(const struct scale *s)
 
 		for (int i = 0; i < INSTANTS; i++) {
 			const double t = SPAN_S * 1e9 * i / (INSTANTS - 1);
-			const int64_t read = cluster_reading(&s->c, h, t);
-			const double ahead = cluster_ahead(&s->c, reference, h, t);
+			const int64_t read = cluster_read_clock(&s->c, h, t);
+			const double ahead = cluster_compute_offset(&s->c, reference, h, t);
 			int64_t at, bound;
 			double error;
 
 			if (netsync_convert(clock, read, &at, &bound))
-				die("a host has no clock");
+				exit_with_scale_error("a host has no clock");
 			error = (double)(at - read) - ahead;
 			worst = fmax(worst, fabs(error));
 			squares += error * error;
@@ -137,7 +137,7 @@ static bool show_errors(const struct scale *s)
 	return !outside;
 }
 
-static void make_hosts(struct scale *s, long messages)
+static void make_scale_hosts(struct scale *s, long messages)
 {
 	const struct cluster_spec spec = {
 		.hosts = HOSTS,
@@ -147,14 +147,14 @@ static void make_hosts(struct scale *s, long messages)
 	};
 
 	if (!cluster_make(&s->c, &spec, 1))
-		die("not enough memory");
+		exit_with_scale_error("not enough memory");
 	s->ns = netsync_new();
 	for (int i = 0; i < HOSTS; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%d", i);
 		if (!s->ns || netsync_add_host(s->ns, name) != i)
-			die("not enough memory");
+			exit_with_scale_error("not enough memory");
 	}
 	s->seed = 1;
 	s->apart_ns = SPAN_S * 1e9 / (double)messages;
@@ -172,23 +172,23 @@ int main(int argc, char **argv)
 	bool sound;
 
 	if (messages < 10000000)
-		die("usage: scale MESSAGES, ten millions at least");
-	make_hosts(&s, messages);
+		exit_with_scale_error("usage: scale MESSAGES, ten millions at least");
+	make_scale_hosts(&s, messages);
 	measure_memory_start();
-	push_all(&s, messages, memory);
+	push_all_chunks(&s, messages, memory);
 	start = measure_time();
-	used = measure_processors();
+	used = measure_processor_time();
 	if (netsync_solve(s.ns, &opt))
-		die(netsync_error(s.ns));
+		exit_with_scale_error(netsync_error(s.ns));
 	printf("solved by %u threads in %.1f s, %.1f s of processors, with %.1f MiB\n", opt.threads,
-	       (measure_time() - start) / 1e9, (measure_processors() - used) / 1e9,
+	       (measure_time() - start) / 1e9, (measure_processor_time() - used) / 1e9,
 	       measure_memory() / 1048576);
-	sound = show_errors(&s);
+	sound = show_scale_errors(&s);
 	netsync_free(s.ns);
 	cluster_free(&s.c);
 	if (memory[1] > GROWTH * memory[0])
-		die("memory grew with the number of messages");
+		exit_with_scale_error("memory grew with the number of messages");
 	if (!sound)
-		die("a clock is not within its bound");
+		exit_with_scale_error("a clock is not within its bound");
 	return 0;
 }

@@ -26,10 +26,10 @@ static struct message {
 static size_t num; /* number of messages in the chunk */
 
 /* Enter a stage. Return the stage that was left, to be resumed later. */
-static enum stage enter(enum stage stage)
+static enum stage enter_stage(enum stage stage)
 {
 	const enum stage before = now;
-	const double time = measure_processors();
+	const double time = measure_processor_time();
 
 	total[before] += time - since;
 	since = time;
@@ -42,12 +42,12 @@ void stages_begin(void)
 	for (int i = 0; i < NUM_STAGES; i++)
 		total[i] = 0;
 	now = STAGE_REST;
-	since = measure_processors();
+	since = measure_processor_time();
 }
 
 void stages_end(double spent[NUM_STAGES])
 {
-	enter(STAGE_REST);
+	enter_stage(STAGE_REST);
 	for (int i = 0; i < NUM_STAGES; i++)
 		spent[i] = total[i];
 }
@@ -73,14 +73,14 @@ CALL(reduction_make_clock);
 /* Evaluate an expression as part of a stage, and return its value. */
 #define IN_STAGE(number, expression)                                \
 	({                                                          \
-		const enum stage before_ = enter(number);           \
+		const enum stage before_ = enter_stage(number);     \
 		const __typeof__(expression) value_ = (expression); \
                                                                     \
-		enter(before_);                                     \
+		enter_stage(before_);                               \
 		value_;                                             \
 	})
 
-static int push(struct netsync *ns)
+static int push_kept_messages(struct netsync *ns)
 {
 	int ret = 0;
 
@@ -95,7 +95,7 @@ int __wrap_netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, 
 				int64_t recv_ns)
 {
 	chunk[num++] = (struct message){ from, to, send_ns, recv_ns };
-	return num == CHUNK ? IN_STAGE(STAGE_PUSH, push(ns)) : 0;
+	return num == CHUNK ? IN_STAGE(STAGE_PUSH, push_kept_messages(ns)) : 0;
 }
 
 int __wrap_netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, void *data)
@@ -105,18 +105,18 @@ int __wrap_netsync_io_read(struct netsync_io *io, netsync_io_progress_func progr
 
 int __wrap_netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 {
-	int ret = IN_STAGE(STAGE_PUSH, push(ns));
+	int ret = IN_STAGE(STAGE_PUSH, push_kept_messages(ns));
 
 	if (!ret)
 		ret = IN_STAGE(STAGE_LINES, __real_netsync_solve(ns, opt));
 	/* From here on, the command only frees memory. */
-	enter(STAGE_WRITE);
+	enter_stage(STAGE_WRITE);
 	return ret;
 }
 
 void __wrap_netsync_io_free(struct netsync_io *io)
 {
-	enter(STAGE_REST);
+	enter_stage(STAGE_REST);
 	__real_netsync_io_free(io);
 }
 
@@ -127,10 +127,10 @@ int __wrap_matcher_settle(struct matcher *m)
 
 void __wrap_pairs_raise(struct pairs *ps, const int64_t *resolution, double slope)
 {
-	const enum stage before = enter(STAGE_PUSH);
+	const enum stage before = enter_stage(STAGE_PUSH);
 
 	__real_pairs_raise(ps, resolution, slope);
-	enter(before);
+	enter_stage(before);
 }
 
 int __wrap_pairs_settle(struct pairs *ps)
@@ -146,10 +146,10 @@ int __wrap_reduce(struct host *host, uint32_t num_hosts, struct estimate *est, u
 
 void __wrap_reduction_find_islands(struct reduction *r)
 {
-	const enum stage before = enter(STAGE_REFERENCE);
+	const enum stage before = enter_stage(STAGE_REFERENCE);
 
 	__real_reduction_find_islands(r);
-	enter(before);
+	enter_stage(before);
 }
 
 int __wrap_reduction_fit_hosts(struct reduction *r)

@@ -73,7 +73,7 @@ static const struct {
 
 #define NUM_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static void die(const char *what)
+static void exit_with_text_error(const char *what)
 {
 	fprintf(stderr, "text: %s: %s\n", what, strerror(errno));
 	exit(1);
@@ -95,7 +95,7 @@ static void write_messages(const void *arg, void *result)
 	struct cluster c;
 
 	if (!f || !cluster_make(&c, &spec, 1))
-		die(text->path);
+		exit_with_text_error(text->path);
 	for (long i = 0; i < c.num; i++) {
 		const struct cluster_message *m = &c.msg[i];
 
@@ -104,7 +104,7 @@ static void write_messages(const void *arg, void *result)
 	}
 	cluster_free(&c);
 	if (fclose(f))
-		die(text->path);
+		exit_with_text_error(text->path);
 	*(bool *)result = true;
 }
 
@@ -112,15 +112,15 @@ static void write_messages(const void *arg, void *result)
 static void forget_output(void)
 {
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-		die("/dev/null");
+		exit_with_text_error("/dev/null");
 }
 
-static double seconds(struct timeval t)
+static double timeval_to_seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static struct cost run(char *const argv[], int runs)
+static struct cost measure_command(char *const argv[], int runs)
 {
 	struct cost least = { 0 };
 
@@ -135,15 +135,16 @@ static struct cost run(char *const argv[], int runs)
 		if (!child) {
 			forget_output();
 			execvp(argv[0], argv);
-			die(argv[0]);
+			exit_with_text_error(argv[0]);
 		}
 		if (child < 0 || wait4(child, &status, 0, &usage) < 0)
-			die(argv[0]);
+			exit_with_text_error(argv[0]);
 		if (status) {
 			fprintf(stderr, "text: %s failed\n", argv[0]);
 			exit(1);
 		}
-		cost.seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+		cost.seconds = timeval_to_seconds(usage.ru_utime) +
+			       timeval_to_seconds(usage.ru_stime);
 		cost.mib = (double)usage.ru_maxrss / 1024;
 		if (!i || cost.seconds < least.seconds)
 			least = cost;
@@ -152,7 +153,7 @@ static struct cost run(char *const argv[], int runs)
 }
 
 /* Run the netsync command's main function in a separate process, with its command line. */
-static void run_here(const void *arg, void *result)
+static void run_stages_in_process(const void *arg, void *result)
 {
 	char *const *argv = arg;
 	int argc = 0;
@@ -167,7 +168,7 @@ static void run_here(const void *arg, void *result)
 }
 
 /* Return the sum of some stages, ns. */
-static double sum(const double stages[NUM_STAGES], enum stage first, enum stage last)
+static double sum_stages(const double stages[NUM_STAGES], enum stage first, enum stage last)
 {
 	double all = 0;
 
@@ -176,16 +177,17 @@ static double sum(const double stages[NUM_STAGES], enum stage first, enum stage 
 	return all;
 }
 
-static void run_stages(char *const argv[], int runs, double stages[NUM_STAGES])
+static void measure_stages(char *const argv[], int runs, double stages[NUM_STAGES])
 {
 	double next[NUM_STAGES];
 
 	for (int i = 0; i < runs; i++) {
-		if (!measure_apart(run_here, argv, next, sizeof(next))) {
+		if (!measure_in_child(run_stages_in_process, argv, next, sizeof(next))) {
 			fprintf(stderr, "text: a run by stages failed\n");
 			exit(1);
 		}
-		if (!i || sum(next, 0, NUM_STAGES - 1) < sum(stages, 0, NUM_STAGES - 1))
+		if (!i ||
+		    sum_stages(next, 0, NUM_STAGES - 1) < sum_stages(stages, 0, NUM_STAGES - 1))
 			memcpy(stages, next, sizeof(next));
 	}
 }
@@ -198,17 +200,17 @@ static void print_goal(int width, int digits, double goal)
 		printf(" %*s", width, "-");
 }
 
-static void print_job(const struct text *text, char *netsync)
+static void print_text_job(const struct text *text, char *netsync)
 {
 	const struct job *job = text->job;
 	char *const path = (char *)text->path;
 	char *const md5sum[] = { "md5sum", path, NULL };
 	char *const sync[] = { netsync, "sync", "--format", "json", "--messages", path, NULL };
 	double stages[NUM_STAGES];
-	const struct cost reference = run(md5sum, job->runs);
-	const struct cost ours = run(sync, job->runs);
+	const struct cost reference = measure_command(md5sum, job->runs);
+	const struct cost ours = measure_command(sync, job->runs);
 
-	run_stages(sync + 1, job->runs, stages);
+	measure_stages(sync + 1, job->runs, stages);
 	printf("%5d %-6s %-8s %8ld %7.2f %7.2f", job->hosts, topologies[job->topology],
 	       job->clocks ? "bending" : "straight", job->messages, reference.seconds,
 	       ours.seconds);
@@ -217,12 +219,12 @@ static void print_job(const struct text *text, char *netsync)
 	print_goal(4, 0, job->goal_mib);
 	printf(" |");
 	for (size_t i = 0; i < NUM_COLUMNS; i++)
-		printf(" %6.2f", sum(stages, columns[i].first, columns[i].last) / 1e9);
+		printf(" %6.2f", sum_stages(stages, columns[i].first, columns[i].last) / 1e9);
 	printf("\n");
 	fflush(stdout);
 }
 
-static void print_heads(void)
+static void print_text_heads(void)
 {
 	printf("From a text to coefficients, s of processors, and MiB at most; then the stages, s:\n");
 	for (size_t i = 0; i < NUM_COLUMNS; i++)
@@ -258,16 +260,16 @@ int main(int argc, char **argv)
 	snprintf(text.path, sizeof(text.path), "%s/netsync-bench-XXXXXX", folder ? folder : "/tmp");
 	fd = mkstemp(text.path);
 	if (fd < 0)
-		die(text.path);
+		exit_with_text_error(text.path);
 	close(fd);
-	print_heads();
+	print_text_heads();
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		bool written = false;
 
 		text.job = &jobs[i];
-		if (!measure_apart(write_messages, &text, &written, sizeof(written)))
-			die(text.path);
-		print_job(&text, argv[1]);
+		if (!measure_in_child(write_messages, &text, &written, sizeof(written)))
+			exit_with_text_error(text.path);
+		print_text_job(&text, argv[1]);
 	}
 	unlink(text.path);
 	return 0;

@@ -53,14 +53,14 @@ enum place { NORMAL, SILENT, AT_BREAK };
  * After a clock is stepped back, some readings occur twice and cannot be distinguished, so
  * they are not counted. The time of a step within a silence cannot be known either.
  */
-static enum place place(const struct cluster *c, double t, double *from_jump)
+static enum place find_place_in_time(const struct cluster *c, double t, double *from_jump)
 {
 	enum place where = t >= c->gap_from_ns && t <= c->gap_to_ns ? SILENT : NORMAL;
 
 	for (int h = 0; h < c->spec.hosts; h++) {
 		double from, to, ahead;
 
-		for (int i = 0; cluster_break(c, h, i, &from, &to, &ahead); i++) {
+		for (int i = 0; cluster_get_break(c, h, i, &from, &to, &ahead); i++) {
 			double near = NEAR_BREAK + fmax(0, -ahead);
 
 			if (t <= from - near || t >= to + near) {
@@ -85,18 +85,18 @@ struct sums {
 	long num_half_widths;
 };
 
-static void judge(const struct cluster *c, int ref, int host, double t,
-		  const struct netsync_clock *clock, struct sums *s, struct outcome *o)
+static void judge_instant(const struct cluster *c, int ref, int host, double t,
+			  const struct netsync_clock *clock, struct sums *s, struct outcome *o)
 {
-	int64_t r = cluster_reading(c, host, t), corrected, bound, lo, hi;
+	int64_t r = cluster_read_clock(c, host, t), corrected, bound, lo, hi;
 	double error, from_jump;
-	enum place where = place(c, t, &from_jump);
+	enum place where = find_place_in_time(c, t, &from_jump);
 
 	if (netsync_convert(clock, r, &corrected, &bound) < 0) {
 		o->max = INFINITY;
 		return;
 	}
-	error = fabs((double)(corrected - r) - cluster_ahead(c, ref, host, t));
+	error = fabs((double)(corrected - r) - cluster_compute_offset(c, ref, host, t));
 	if (where == AT_BREAK) {
 		if (error > 1e6)
 			o->jump_error = fmax(o->jump_error, from_jump);
@@ -116,28 +116,28 @@ static void judge(const struct cluster *c, int ref, int host, double t,
 	o->max = fmax(o->max, error);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	const double *p = a, *q = b;
 
 	return *p < *q ? -1 : *p > *q;
 }
 
-static double median(double *value, long num)
+static double compute_median(double *value, long num)
 {
-	qsort(value, (size_t)num, sizeof(*value), compare);
+	qsort(value, (size_t)num, sizeof(*value), compare_doubles);
 	return num ? value[num / 2] : NAN;
 }
 
-static double smallest_delay(const struct cluster_spec *spec)
+static double find_smallest_delay(const struct cluster_spec *spec)
 {
 	double d = spec->min_delay_ns[0] + spec->min_delay_ns[1];
 
 	return d ? d / 2 : 30e3;
 }
 
-static void judge_host(const struct cluster *c, const struct netsync *ns, int host, struct sums *s,
-		       struct outcome *o)
+static void judge_host_clock(const struct cluster *c, const struct netsync *ns, int host,
+			     struct sums *s, struct outcome *o)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, (uint32_t)host);
 	struct netsync_host_info info = { .size = sizeof(info) };
@@ -152,13 +152,13 @@ static void judge_host(const struct cluster *c, const struct netsync *ns, int ho
 		return;
 	}
 	for (int i = 0; i <= INSTANTS; i++)
-		judge(c, ref, host, c->span_ns * i / INSTANTS, clock, s, o);
-	for (int i = 0; cluster_break(c, host, i, &from, &to, &ahead); i++)
+		judge_instant(c, ref, host, c->span_ns * i / INSTANTS, clock, s, o);
+	for (int i = 0; cluster_get_break(c, host, i, &from, &to, &ahead); i++)
 		for (double t = -NEAR_BREAK; t < NEAR_BREAK; t += 0.5e6)
-			judge(c, ref, host, from + t, clock, s, o);
+			judge_instant(c, ref, host, from + t, clock, s, o);
 }
 
-static bool judge_all(const struct cluster *c, const struct netsync *ns, struct outcome *o)
+static bool judge_all_hosts(const struct cluster *c, const struct netsync *ns, struct outcome *o)
 {
 	struct sums s = { 0 };
 
@@ -168,26 +168,26 @@ static bool judge_all(const struct cluster *c, const struct netsync *ns, struct 
 	o->quality = NETSYNC_ACCURATE;
 	for (int h = 0; h < c->spec.hosts; h++)
 		if (h != netsync_reference(ns) && cluster_host_is_sound(c, h))
-			judge_host(c, ns, h, &s, o);
+			judge_host_clock(c, ns, h, &s, o);
 	o->rms = isinf(o->max) ? INFINITY : sqrt(s.squares / (double)s.num);
 	o->inside = (double)s.num_inside / (double)s.num_bounds;
 	o->claimed = (double)s.num_claimed / (double)s.num_bounds;
-	o->bound = median(s.half_width, s.num_half_widths) - smallest_delay(&c->spec);
+	o->bound = compute_median(s.half_width, s.num_half_widths) - find_smallest_delay(&c->spec);
 	free(s.half_width);
 	return true;
 }
 
 /* ---- one seed ---------------------------------------------------------- */
 
-static bool add_hosts(const struct cluster *c, struct netsync *ns)
+static bool add_cluster_hosts(const struct cluster *c, struct netsync *ns)
 {
 	for (int h = 0; h < c->spec.hosts; h++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%d", h);
 		if (netsync_add_host(ns, name) != h ||
-		    netsync_extend_span(ns, (uint32_t)h, cluster_reading(c, h, 0)) ||
-		    netsync_extend_span(ns, (uint32_t)h, cluster_reading(c, h, c->span_ns)))
+		    netsync_extend_span(ns, (uint32_t)h, cluster_read_clock(c, h, 0)) ||
+		    netsync_extend_span(ns, (uint32_t)h, cluster_read_clock(c, h, c->span_ns)))
 			return false;
 	}
 	return true;
@@ -195,13 +195,13 @@ static bool add_hosts(const struct cluster *c, struct netsync *ns)
 
 static enum netsync_method method;
 
-static bool push_events(const struct cluster *c, struct netsync *ns)
+static bool push_cluster_events(const struct cluster *c, struct netsync *ns)
 {
 	for (int h = 0; h < c->spec.hosts; h++) {
 		struct cluster_point p;
 		double t = -1;
 
-		while (cluster_next_point(c, h, &t, &p))
+		while (cluster_make_next_point(c, h, &t, &p))
 			if (netsync_push_clock(ns,
 					       &(struct netsync_clock_point){
 						       .size = sizeof(struct netsync_clock_point),
@@ -215,7 +215,7 @@ static bool push_events(const struct cluster *c, struct netsync *ns)
 	return true;
 }
 
-static bool solve(const struct cluster *c, struct netsync *ns, uint32_t threads)
+static bool solve_cluster(const struct cluster *c, struct netsync *ns, uint32_t threads)
 {
 	/* The reference is an end of the chain, which is the hardest choice. */
 	const struct netsync_options opt = {
@@ -230,7 +230,7 @@ static bool solve(const struct cluster *c, struct netsync *ns, uint32_t threads)
 
 static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool told)
 {
-	if (told && !push_events(c, ns))
+	if (told && !push_cluster_events(c, ns))
 		return false;
 	for (long i = 0; i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
@@ -238,15 +238,15 @@ static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool tol
 		if (netsync_push_message(ns, m->from, m->to, m->send_ns, m->recv_ns))
 			return false;
 	}
-	return solve(c, ns, 1);
+	return solve_cluster(c, ns, 1);
 }
 
 /* Do two threads give different bits than one? */
-static bool differs(const struct cluster *c, struct netsync *ns)
+static bool do_threads_differ(const struct cluster *c, struct netsync *ns)
 {
 	const uint64_t bits = digest_clocks(ns);
 
-	return !solve(c, ns, 2) || digest_clocks(ns) != bits;
+	return !solve_cluster(c, ns, 2) || digest_clocks(ns) != bits;
 }
 
 struct seed {
@@ -256,7 +256,7 @@ struct seed {
 	bool floor;
 };
 
-static void run_seed(const void *arg, void *result)
+static void run_truth_seed(const void *arg, void *result)
 {
 	const struct seed *seed = arg;
 	struct outcome *o = result;
@@ -268,21 +268,21 @@ static void run_seed(const void *arg, void *result)
 	if (!cluster_make(&c, seed->spec, seed->number))
 		return;
 	ns = netsync_new();
-	if (ns && add_hosts(&c, ns)) {
+	if (ns && add_cluster_hosts(&c, ns)) {
 		measure_memory_start();
 		start = measure_time();
 		o->done = push_and_solve(&c, ns, seed->told);
 		o->cost = (measure_time() - start) / (double)c.num;
 		o->memory = measure_memory();
 		if (o->done)
-			o->done = judge_all(&c, ns, o);
+			o->done = judge_all_hosts(&c, ns, o);
 		else
 			fprintf(stderr, "truth: %s\n", netsync_error(ns));
-		o->other_bits = o->done && seed->number == 1 && differs(&c, ns);
+		o->other_bits = o->done && seed->number == 1 && do_threads_differ(&c, ns);
 	}
 	netsync_free(ns);
-	if (seed->floor && floor_is_known(seed->spec))
-		o->floor = floor_rms(&c);
+	if (seed->floor && floor_can_be_computed(seed->spec))
+		o->floor = floor_compute_rms(&c);
 	cluster_free(&c);
 }
 
@@ -302,7 +302,7 @@ struct summary {
 	double worst_rms;
 };
 
-static const char *number(char *text, double value)
+static const char *format_number(char *text, double value)
 {
 	if (!isfinite(value))
 		strcpy(text, "-");
@@ -315,7 +315,7 @@ static const char *number(char *text, double value)
 	return text;
 }
 
-static const char *ratio(char *text, double value)
+static const char *format_ratio(char *text, double value)
 {
 	if (!isfinite(value))
 		strcpy(text, "-");
@@ -324,7 +324,7 @@ static const char *ratio(char *text, double value)
 	return text;
 }
 
-static void print_heads(void)
+static void print_truth_heads(void)
 {
 	printf("%-28s %21s %21s %8s %8s %9s %-11s %8s %6s %13s %6s  %s\n", "", "max error, ns",
 	       "RMS error, ns", "inside", "claimed", "bound", "worst", "ns per", "peak",
@@ -334,20 +334,21 @@ static void print_heads(void)
 	       "message", "MiB", "max", "RMS", "floor", "met");
 }
 
-static void print_line(const char *name, const struct summary *s)
+static void print_summary_line(const char *name, const struct summary *s)
 {
 	const struct outcome *o = &s->mid;
 	char t[5][16];
 
 	printf("%-28s %10s %10s %10s %10s %8.3f %8.1f %9s %-11s %8.0f %6.0f", name,
-	       number(t[0], o->max), number(t[1], s->worst_max), number(t[2], o->rms),
-	       number(t[3], s->worst_rms), floor(o->inside * 1e5) / 1e3, 1e2 * o->claimed,
-	       number(t[4], o->bound), netsync_quality_name((enum netsync_quality)o->quality),
-	       o->cost, o->memory / 1048576);
+	       format_number(t[0], o->max), format_number(t[1], s->worst_max),
+	       format_number(t[2], o->rms), format_number(t[3], s->worst_rms),
+	       floor(o->inside * 1e5) / 1e3, 1e2 * o->claimed, format_number(t[4], o->bound),
+	       netsync_quality_name((enum netsync_quality)o->quality), o->cost,
+	       o->memory / 1048576);
 }
 
 /* No seed may exceed three times the target. */
-static bool meets(double median, double worst, double target)
+static bool meets_target(double median, double worst, double target)
 {
 	return !target || (median <= target && worst <= 3 * target);
 }
@@ -356,16 +357,17 @@ static void print_targets(const struct summary *s, const struct test_case *t)
 {
 	char text[3][16];
 	bool inside = s->mid.inside == 1;
-	bool max = meets(s->mid.max, s->worst_max, t->max);
-	bool rms = meets(s->mid.rms, s->worst_rms, t->rms);
+	bool max = meets_target(s->mid.max, s->worst_max, t->max);
+	bool rms = meets_target(s->mid.rms, s->worst_rms, t->rms);
 	bool bound = !t->bound || s->mid.bound <= t->bound;
 	bool jump = s->mid.jump_error <= 20e6;
 	double least = s->mid.floor ? s->mid.floor : t->floor;
 	bool near = !least || s->mid.rms <= NEAR_FLOOR * least;
 	bool same = !s->mid.other_bits;
 
-	printf(" %6s %6s %6s  ", number(text[0], t->max ? t->max : NAN),
-	       number(text[1], t->rms ? t->rms : NAN), ratio(text[2], s->mid.rms / least));
+	printf(" %6s %6s %6s  ", format_number(text[0], t->max ? t->max : NAN),
+	       format_number(text[1], t->rms ? t->rms : NAN),
+	       format_ratio(text[2], s->mid.rms / least));
 	if (inside && max && rms && bound && jump && near && same)
 		printf("%s\n", t->max || t->rms || least ? "yes" : "-");
 	else
@@ -375,7 +377,7 @@ static void print_targets(const struct summary *s, const struct test_case *t)
 		       jump ? "" : " step found late", near ? "" : " far from the floor");
 }
 
-static void summarize(struct summary *s, const struct outcome *o, int n)
+static void summarize_outcomes(struct summary *s, const struct outcome *o, int n)
 {
 	double v[MAX_SEEDS];
 
@@ -383,7 +385,7 @@ static void summarize(struct summary *s, const struct outcome *o, int n)
 	({                                  \
 		for (int i = 0; i < n; i++) \
 			v[i] = o[i].field;  \
-		median(v, n);               \
+		compute_median(v, n);       \
 	})
 	*s = (struct summary){ .mid = { .done = true, .quality = NETSYNC_ACCURATE, .inside = 1 } };
 	s->mid.max = MEDIAN(max);
@@ -406,17 +408,17 @@ static void summarize(struct summary *s, const struct outcome *o, int n)
 }
 
 /* Run all seeds of a case and print its line, up to the targets. */
-static bool run_case(const struct settings *set, const char *name, const struct cluster_spec *spec,
-		     bool told, struct summary *s)
+static bool run_truth_case(const struct settings *set, const char *name,
+			   const struct cluster_spec *spec, bool told, struct summary *s)
 {
 	struct outcome o[MAX_SEEDS];
 
 	for (int i = 0; i < set->seeds; i++) {
 		char label[64];
 
-		if (!measure_apart(run_seed,
-				   &(struct seed){ spec, (uint64_t)i + 1, told, set->floor }, &o[i],
-				   sizeof(o[i])) ||
+		if (!measure_in_child(run_truth_seed,
+				      &(struct seed){ spec, (uint64_t)i + 1, told, set->floor },
+				      &o[i], sizeof(o[i])) ||
 		    !o[i].done) {
 			printf("%-28s failed with seed %d\n", name, i + 1);
 			return false;
@@ -424,15 +426,15 @@ static bool run_case(const struct settings *set, const char *name, const struct 
 		if (!set->verbose)
 			continue;
 		snprintf(label, sizeof(label), "  seed %d", i + 1);
-		print_line(label, &(struct summary){ o[i], o[i].max, o[i].rms });
+		print_summary_line(label, &(struct summary){ o[i], o[i].max, o[i].rms });
 		printf("\n");
 	}
-	summarize(s, o, set->seeds);
-	print_line(name, s);
+	summarize_outcomes(s, o, set->seeds);
+	print_summary_line(name, s);
 	return true;
 }
 
-static bool selected(const struct settings *set, const char *name)
+static bool is_case_selected(const struct settings *set, const char *name)
 {
 	if (!*set->patterns)
 		return true;
@@ -442,8 +444,8 @@ static bool selected(const struct settings *set, const char *name)
 	return false;
 }
 
-static bool run_with_faults(const struct settings *set, const struct test_case *clean,
-			    const char *name, const struct summary *reference)
+static bool run_case_with_faults(const struct settings *set, const struct test_case *clean,
+				 const char *name, const struct summary *reference)
 {
 	struct test_case t = *clean;
 	struct summary s;
@@ -453,7 +455,7 @@ static bool run_with_faults(const struct settings *set, const struct test_case *
 	t.floor = 0;
 	t.max = 1.5 * reference->mid.max;
 	t.rms = 1.5 * reference->mid.rms;
-	if (!run_case(set, name, &t.spec, false, &s))
+	if (!run_truth_case(set, name, &t.spec, false, &s))
 		return false;
 	print_targets(&s, &t);
 	return true;
@@ -461,7 +463,7 @@ static bool run_with_faults(const struct settings *set, const struct test_case *
 
 #define STEERED (RATE_STEPS | CHRONY | CHRONY_CALM | PTP | ADJTIME | SMEAR | SET | SET_LAST)
 
-static bool run_with_events(const struct settings *set, const struct test_case *steered)
+static bool run_case_with_events(const struct settings *set, const struct test_case *steered)
 {
 	struct test_case t = *steered;
 	struct summary s;
@@ -469,39 +471,39 @@ static bool run_with_events(const struct settings *set, const struct test_case *
 
 	t.spec.clocks &= ~(unsigned int)STEERED;
 	snprintf(name, sizeof(name), "%s+alone", t.name);
-	if (!run_case(set, name, &t.spec, false, &s))
+	if (!run_truth_case(set, name, &t.spec, false, &s))
 		return false;
 	print_targets(&s, &(struct test_case){ 0 });
 	t.max = 1.5 * s.mid.max;
 	t.rms = 1.5 * s.mid.rms;
 	snprintf(name, sizeof(name), "%s+events", t.name);
-	if (!run_case(set, name, &steered->spec, true, &s))
+	if (!run_truth_case(set, name, &steered->spec, true, &s))
 		return false;
 	print_targets(&s, &t);
 	return true;
 }
 
 /* Run a case. A case with faults is compared with the case without faults, which then also runs. */
-static bool run(const struct settings *set, const struct test_case *t)
+static bool run_case_variants(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;
 	char faulty[64], told[64];
 	bool with_faults;
 
 	snprintf(told, sizeof(told), "%s+events", t->name);
-	if (t->with_events && selected(set, told) && !run_with_events(set, t))
+	if (t->with_events && is_case_selected(set, told) && !run_case_with_events(set, t))
 		return false;
 	snprintf(faulty, sizeof(faulty), "%s+faults", t->name);
-	with_faults = t->with_faults && selected(set, faulty);
-	if (!with_faults && !selected(set, t->name))
+	with_faults = t->with_faults && is_case_selected(set, faulty);
+	if (!with_faults && !is_case_selected(set, t->name))
 		return true;
-	if (!run_case(set, t->name, &t->spec, false, &s))
+	if (!run_truth_case(set, t->name, &t->spec, false, &s))
 		return false;
 	print_targets(&s, t);
-	return !with_faults || run_with_faults(set, t, faulty, &s);
+	return !with_faults || run_case_with_faults(set, t, faulty, &s);
 }
 
-static int usage(FILE *out)
+static int print_truth_usage(FILE *out)
 {
 	fprintf(out,
 		"Usage: truth [--seeds N] [--method auto|hull|regression|model] [--verbose] [--floor] [CASE]...\n"
@@ -514,7 +516,7 @@ static int usage(FILE *out)
 	return out != stdout;
 }
 
-static bool set_method(const char *name)
+static bool set_truth_method(const char *name)
 {
 	static const char *const names[] = {
 		[NETSYNC_METHOD_AUTO] = "auto",
@@ -550,8 +552,8 @@ int main(int argc, char **argv)
 			set.seeds = atoi(optarg);
 			break;
 		case 'm':
-			if (!set_method(optarg))
-				return usage(stderr);
+			if (!set_truth_method(optarg))
+				return print_truth_usage(stderr);
 			break;
 		case 'v':
 			set.verbose = true;
@@ -560,17 +562,17 @@ int main(int argc, char **argv)
 			set.floor = true;
 			break;
 		case 'h':
-			return usage(stdout);
+			return print_truth_usage(stdout);
 		default:
-			return usage(stderr);
+			return print_truth_usage(stderr);
 		}
 	}
 	if (set.seeds < 1 || set.seeds > MAX_SEEDS)
-		return usage(stderr);
+		return print_truth_usage(stderr);
 	set.patterns = argv + optind;
-	print_heads();
+	print_truth_heads();
 	for (size_t i = 0; i < NUM_CASES; i++)
-		if (!run(&set, &cases[i]))
+		if (!run_case_variants(&set, &cases[i]))
 			status = 1;
 	return status;
 }

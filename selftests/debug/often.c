@@ -36,7 +36,7 @@
 /* Milliseconds. */
 #define PATIENCE 60000
 
-static void check(bool failed, const char *what)
+static void exit_if_failed(bool failed, const char *what)
 {
 	if (!failed)
 		return;
@@ -44,69 +44,69 @@ static void check(bool failed, const char *what)
 	exit(1);
 }
 
-static int open_file(const char *path, int flags)
+static int open_or_exit(const char *path, int flags)
 {
 	int fd = open(path, flags | O_CLOEXEC);
 
-	check(fd < 0, path);
+	exit_if_failed(fd < 0, path);
 	return fd;
 }
 
-static void enable(bool yes)
+static void enable_events(bool yes)
 {
-	int fd = open_file(ENABLE, O_WRONLY);
+	int fd = open_or_exit(ENABLE, O_WRONLY);
 
-	check(write(fd, yes ? "1" : "0", 1) != 1, ENABLE);
+	exit_if_failed(write(fd, yes ? "1" : "0", 1) != 1, ENABLE);
 	close(fd);
 }
 
 /* Wait until events are attached, or detached: the module does this some time after the request. */
-static void wait_attached(bool yes)
+static void wait_until_attached(bool yes)
 {
-	int fd = open_file(ATTACHED, O_RDONLY), i;
+	int fd = open_or_exit(ATTACHED, O_RDONLY), i;
 	char text[4096];
 	ssize_t size;
 
 	for (i = 0; i < PATIENCE; i++) {
 		size = pread(fd, text, sizeof(text), 0);
-		check(size < 0, ATTACHED);
+		exit_if_failed(size < 0, ATTACHED);
 		if ((size > 1) == yes)
 			break;
 		usleep(1000);
 	}
 	errno = ETIMEDOUT;
-	check(i == PATIENCE, ATTACHED);
+	exit_if_failed(i == PATIENCE, ATTACHED);
 	close(fd);
 }
 
-static void load(int count, const char *path)
+static void load_module_often(int count, const char *path)
 {
-	int fd = open_file(path, O_RDONLY), i;
+	int fd = open_or_exit(path, O_RDONLY), i;
 
 	for (i = 0; i < count; i++) {
-		check(syscall(SYS_finit_module, fd, "", 0), "load");
+		exit_if_failed(syscall(SYS_finit_module, fd, "", 0), "load");
 		if (i % 2)
-			enable(true);
+			enable_events(true);
 		if (i % 4 == 3)
-			wait_attached(true);
-		check(syscall(SYS_delete_module, "netsync_probes", O_NONBLOCK), "remove");
+			wait_until_attached(true);
+		exit_if_failed(syscall(SYS_delete_module, "netsync_probes", O_NONBLOCK), "remove");
 	}
 }
 
-static void toggle(int count)
+static void toggle_events_often(int count)
 {
 	int i;
 
 	for (i = 0; i < count; i++) {
-		enable(i % 2 == 0);
+		enable_events(i % 2 == 0);
 		if (i % 10 < 2)
-			wait_attached(i % 2 == 0);
+			wait_until_attached(i % 2 == 0);
 	}
-	enable(false);
-	wait_attached(false);
+	enable_events(false);
+	wait_until_attached(false);
 }
 
-static void send_inside(void)
+static void send_in_namespace(void)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET,
 				    .sin_port = htons(6000),
@@ -115,29 +115,29 @@ static void send_inside(void)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	char byte;
 
-	check(fd < 0, "socket");
-	check(ioctl(fd, SIOCSIFFLAGS, &lo), "lo");
-	check(bind(fd, (void *)&addr, sizeof(addr)), "bind");
-	check(sendto(fd, "", 1, 0, (void *)&addr, sizeof(addr)) != 1, "send");
-	check(recv(fd, &byte, 1, 0) != 1, "receive");
+	exit_if_failed(fd < 0, "socket");
+	exit_if_failed(ioctl(fd, SIOCSIFFLAGS, &lo), "lo");
+	exit_if_failed(bind(fd, (void *)&addr, sizeof(addr)), "bind");
+	exit_if_failed(sendto(fd, "", 1, 0, (void *)&addr, sizeof(addr)) != 1, "send");
+	exit_if_failed(recv(fd, &byte, 1, 0) != 1, "receive");
 	close(fd);
 }
 
-static void netns(int count)
+static void make_namespaces_often(int count)
 {
 	int kept[KEPT], i, waited = 0;
 
 	memset(kept, -1, sizeof(kept));
 	for (i = 0; i < count; i++) {
 		while (unshare(CLONE_NEWNET)) {
-			check(errno != ENOSPC || waited++ == PATIENCE, "unshare");
+			exit_if_failed(errno != ENOSPC || waited++ == PATIENCE, "unshare");
 			usleep(1000);
 		}
 		waited = 0;
-		send_inside();
+		send_in_namespace();
 		if (kept[i % KEPT] >= 0)
 			close(kept[i % KEPT]);
-		kept[i % KEPT] = open_file("/proc/self/ns/net", O_RDONLY);
+		kept[i % KEPT] = open_or_exit("/proc/self/ns/net", O_RDONLY);
 	}
 }
 
@@ -147,11 +147,11 @@ int main(int argc, char **argv)
 	int count = argc > 2 ? atoi(argv[2]) : 0;
 
 	if (!strcmp(what, "load") && argc == 4) {
-		load(count, argv[3]);
+		load_module_often(count, argv[3]);
 	} else if (!strcmp(what, "toggle") && argc == 3) {
-		toggle(count);
+		toggle_events_often(count);
 	} else if (!strcmp(what, "netns") && argc == 3) {
-		netns(count);
+		make_namespaces_often(count);
 	} else {
 		fputs("often: see the first lines of its source\n", stderr);
 		return 2;

@@ -11,7 +11,7 @@
 
 #include <netsync-io.h>
 
-static void print_bytes(const struct netsync_io_value *value)
+static void print_value_bytes(const struct netsync_io_value *value)
 {
 	putchar('"');
 	for (uint32_t i = 0; i < value->num_bytes; i++)
@@ -19,7 +19,7 @@ static void print_bytes(const struct netsync_io_value *value)
 	putchar('"');
 }
 
-static void print_value(const struct netsync_io_value *value)
+static void print_event_value(const struct netsync_io_value *value)
 {
 	switch (value->kind) {
 	case NETSYNC_IO_SIGNED:
@@ -36,11 +36,11 @@ static void print_value(const struct netsync_io_value *value)
 		break;
 	default:
 		printf("%s", value->kind == NETSYNC_IO_TEXT ? "text" : "bytes");
-		print_bytes(value);
+		print_value_bytes(value);
 		return;
 	}
 	if (value->num_bytes)
-		print_bytes(value);
+		print_value_bytes(value);
 }
 
 static int print_event(void *data, const struct netsync_io_event *event)
@@ -64,7 +64,7 @@ static int print_event(void *data, const struct netsync_io_event *event)
 		if (netsync_io_event_value(event, i, &value))
 			printf("-");
 		else
-			print_value(&value);
+			print_event_value(&value);
 	}
 	printf("\n");
 	return 0;

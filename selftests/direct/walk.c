@@ -12,7 +12,7 @@
 
 #include "io/ctf/direct/walk.h"
 
-static char *read_text(const char *path)
+static char *read_text_of_path(const char *path)
 {
 	FILE *file = fopen(path, "r");
 	char *text = NULL;
@@ -24,7 +24,8 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static bool print_integer(void *data, const char *name, const struct ctf_type *type, uint64_t value)
+static bool print_field_integer(void *data, const char *name, const struct ctf_type *type,
+				uint64_t value)
 {
 	(void)data;
 	if (type->is_signed)
@@ -34,24 +35,24 @@ static bool print_integer(void *data, const char *name, const struct ctf_type *t
 	return true;
 }
 
-static void print_stream(const struct metadata *metadata, const char *path)
+static void print_walked_stream(const struct metadata *metadata, const char *path)
 {
 	struct ctf_walk *walk = walk_new(metadata, path);
 	struct walked event;
 	int ret = -1;
 
-	while (walk && (ret = walk_next(walk, &event)) > 0) {
+	while (walk && (ret = walk_read_event(walk, &event)) > 0) {
 		if (ret == WALK_LOST)
 			continue;
 		printf("%" PRIu64 " %s", event.clock, event.type->name);
-		if (event.type->fields &&
-		    !type_visit(event.type->fields, &event.fields, print_integer, NULL))
+		if (event.type->fields && !type_visit_integers(event.type->fields, &event.fields,
+							       print_field_integer, NULL))
 			printf(" ?");
 		printf("\n");
 	}
 	if (walk)
-		printf("lost %" PRIu64 " %" PRIu64 "\n", walk_counts(walk)->lost_events,
-		       walk_counts(walk)->lost_packets);
+		printf("lost %" PRIu64 " %" PRIu64 "\n", walk_get_counts(walk)->lost_events,
+		       walk_get_counts(walk)->lost_packets);
 	printf("%s\n", ret ? "stopped" : "end");
 	walk_free(walk);
 }
@@ -64,10 +65,10 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	text = read_text(argv[1]);
+	text = read_text_of_path(argv[1]);
 	ret = metadata_parse(&metadata, text);
 	for (int i = 2; i < argc && !ret; i++)
-		print_stream(&metadata, argv[i]);
+		print_walked_stream(&metadata, argv[i]);
 	metadata_release(&metadata);
 	free(text);
 	return ret ? 3 : 0;

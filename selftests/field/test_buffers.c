@@ -19,14 +19,14 @@
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL, CHANNEL_USER };
 
 /* Return the capacity. One sub-buffer is being filled, and one is being read. */
-static uint64_t held(struct buffers buffers)
+static uint64_t count_held_bytes(struct buffers buffers)
 {
 	return buffers.size * (buffers.num - 2);
 }
 
 /* Is no event lost in @seconds if LTTng reads periodically, but sometimes stops for @stall_us? */
-static bool keeps_up(struct buffers buffers, unsigned int read_us, unsigned int stall_us,
-		     unsigned int seconds)
+static bool do_buffers_keep_up(struct buffers buffers, unsigned int read_us, unsigned int stall_us,
+			       unsigned int seconds)
 {
 	const uint64_t period_us = read_us > stall_us ? read_us : stall_us;
 	const uint64_t rate = (uint64_t)RATE * IPV6_BYTES;
@@ -34,7 +34,7 @@ static bool keeps_up(struct buffers buffers, unsigned int read_us, unsigned int 
 
 	for (uint64_t us = 0; us < seconds * UINT64_C(1000000); us += period_us) {
 		filled += rate * period_us / 1000000;
-		if (filled > buffers_bytes(buffers))
+		if (filled > buffers_get_bytes(buffers))
 			return false;
 		/* An incomplete sub-buffer remains. */
 		filled %= buffers.size;
@@ -42,76 +42,79 @@ static bool keeps_up(struct buffers buffers, unsigned int read_us, unsigned int 
 	return true;
 }
 
-static void hundred_thousand(void **state)
+static void test_hundred_thousand(void **state)
 {
-	const struct buffers buffers = buffers_default(CHANNEL_PACKETS, PLENTY);
-	const unsigned int read_us = buffers_read_us(CHANNEL_PACKETS, buffers);
+	const struct buffers buffers = buffers_choose_default(CHANNEL_PACKETS, PLENTY);
+	const unsigned int read_us = buffers_compute_read_us(CHANNEL_PACKETS, buffers);
 
 	(void)state;
-	assert_true(keeps_up(buffers, read_us, 0, 60));
-	assert_true(keeps_up(buffers, read_us, 2000000, 60));
-	assert_true(held(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
+	assert_true(do_buffers_keep_up(buffers, read_us, 0, 60));
+	assert_true(do_buffers_keep_up(buffers, read_us, 2000000, 60));
+	assert_true(count_held_bytes(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
 	/* The eight sub-buffers of 2 MiB of earlier versions did not suffice. */
-	assert_false(keeps_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000, 60));
+	assert_false(do_buffers_keep_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000, 60));
 	/* The memory is an eighth of 1 GiB for four processors, and there is no pause. */
 	for (uint64_t room = PLENTY; room >= 32 << 20; room /= 2) {
-		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
+		const struct buffers less = buffers_choose_default(CHANNEL_PACKETS, room);
 
-		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less), 1000000, 60));
+		assert_true(do_buffers_keep_up(less, buffers_compute_read_us(CHANNEL_PACKETS, less),
+					       1000000, 60));
 	}
 	/* If there is little memory, LTTng must read often. */
 	for (uint64_t room = 32 << 20; room >= 1 << 20; room /= 2) {
-		const struct buffers less = buffers_default(CHANNEL_PACKETS, room);
+		const struct buffers less = buffers_choose_default(CHANNEL_PACKETS, room);
 
-		assert_true(keeps_up(less, buffers_read_us(CHANNEL_PACKETS, less), 0, 60));
+		assert_true(do_buffers_keep_up(less, buffers_compute_read_us(CHANNEL_PACKETS, less),
+					       0, 60));
 	}
 }
 
-static void within_room(void **state)
+static void test_within_room(void **state)
 {
 	(void)state;
 	for (unsigned int c = 0; c < 3; c++)
 		for (uint64_t room = 1 << 14; room < PLENTY; room += room / 3) {
-			const struct buffers buffers = buffers_default(channels[c], room);
+			const struct buffers buffers = buffers_choose_default(channels[c], room);
 
 			assert_true(buffers_are_valid(buffers));
-			assert_true(buffers_bytes(buffers) <= room);
-			assert_true(buffers_read_us(channels[c], buffers) <= 200000);
+			assert_true(buffers_get_bytes(buffers) <= room);
+			assert_true(buffers_compute_read_us(channels[c], buffers) <= 200000);
 		}
 }
 
-static void enough(void **state)
+static void test_enough(void **state)
 {
 	(void)state;
 	for (uint64_t bytes = 1; bytes < PLENTY; bytes += bytes / 3 + 1) {
-		const struct buffers buffers = buffers_for(bytes);
+		const struct buffers buffers = buffers_choose_for(bytes);
 
 		assert_true(buffers_are_valid(buffers));
-		assert_true(held(buffers) >= bytes);
-		assert_true(bytes < 1 << 18 || buffers_bytes(buffers) < 3 * bytes);
+		assert_true(count_held_bytes(buffers) >= bytes);
+		assert_true(bytes < 1 << 18 || buffers_get_bytes(buffers) < 3 * bytes);
 	}
 	/* If more is requested than LTTng allows, the maximum is used. */
-	assert_true(buffers_are_valid(buffers_for(UINT64_MAX)));
+	assert_true(buffers_are_valid(buffers_choose_for(UINT64_MAX)));
 }
 
 /* In a pause, each second fills another sub-buffer; the buffers take no more memory than before. */
-static void pause_held(void **state)
+static void test_pause_held(void **state)
 {
 	const struct buffers usual = { 1 << 20, 16 };
 
 	(void)state;
 	for (unsigned int seconds = 1; seconds < 5000; seconds += seconds / 3 + 1) {
-		const struct buffers buffers = buffers_for_pause(usual, seconds);
+		const struct buffers buffers = buffers_adapt_to_pause(usual, seconds);
 
 		assert_true(buffers_are_valid(buffers));
 		assert_true(buffers.num - 2 >= seconds || buffers.num == BUFFER_NUM_MAX);
-		assert_true(buffers_bytes(buffers) >= buffers_bytes(usual));
-		assert_true(seconds > 900 || buffers_bytes(buffers) == buffers_bytes(usual));
+		assert_true(buffers_get_bytes(buffers) >= buffers_get_bytes(usual));
+		assert_true(seconds > 900 ||
+			    buffers_get_bytes(buffers) == buffers_get_bytes(usual));
 	}
-	assert_int_equal(buffers_for_pause(usual, 30).num, 32);
+	assert_int_equal(buffers_adapt_to_pause(usual, 30).num, 32);
 }
 
-static void text(void **state)
+static void test_buffers_text(void **state)
 {
 	static const struct {
 		const char *text;
@@ -160,11 +163,9 @@ static void text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hundred_thousand),
-		cmocka_unit_test(within_room),
-		cmocka_unit_test(enough),
-		cmocka_unit_test(pause_held),
-		cmocka_unit_test(text),
+		cmocka_unit_test(test_hundred_thousand), cmocka_unit_test(test_within_room),
+		cmocka_unit_test(test_enough),		 cmocka_unit_test(test_pause_held),
+		cmocka_unit_test(test_buffers_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

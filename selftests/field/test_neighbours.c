@@ -19,10 +19,10 @@
 static uint16_t joined[MOST][BEACON_NEIGHBOURS];
 static unsigned int num_joined[MOST];
 
-static void join(unsigned int num)
+static void join_machines(unsigned int num)
 {
 	for (unsigned int i = 0; i < num; i++)
-		num_joined[i] = beacon_neighbours(num, i, joined[i]);
+		num_joined[i] = beacon_choose_neighbours(num, i, joined[i]);
 }
 
 static bool are_joined(unsigned int a, unsigned int b)
@@ -37,7 +37,7 @@ static bool are_joined(unsigned int a, unsigned int b)
  * Return the largest number of steps from machine 0 to any other existing one, or -1 if one
  * is not connected.
  */
-static int steps(unsigned int num, unsigned int missing)
+static int count_most_steps(unsigned int num, unsigned int missing)
 {
 	const unsigned int start = missing == 0;
 	unsigned int queue[MOST], head = 0, tail = 0, found = 1;
@@ -62,11 +62,11 @@ static int steps(unsigned int num, unsigned int missing)
 	return found == num - (missing < num) ? far[queue[tail - 1]] : -1;
 }
 
-static void both_ways(void **state)
+static void test_joined_both_ways(void **state)
 {
 	(void)state;
 	for (unsigned int num = 1; num <= MOST; num++) {
-		join(num);
+		join_machines(num);
 		for (unsigned int i = 0; i < num; i++)
 			for (unsigned int j = 0; j < num_joined[i]; j++) {
 				assert_int_not_equal(joined[i][j], i);
@@ -76,17 +76,17 @@ static void both_ways(void **state)
 	}
 }
 
-static void small(void **state)
+static void test_small(void **state)
 {
 	(void)state;
 	for (unsigned int num = 1; num <= 5; num++) {
-		join(num);
+		join_machines(num);
 		for (unsigned int i = 0; i < num; i++)
 			assert_int_equal(num_joined[i], num - 1);
 	}
 }
 
-static void few_steps(void **state)
+static void test_few_steps(void **state)
 {
 	(void)state;
 	for (unsigned int num = 2; num <= MOST; num++) {
@@ -95,28 +95,28 @@ static void few_steps(void **state)
 		/* From one machine, k steps reach at most 2 k (k + 1) other machines. */
 		while (2 * k * (k + 1) + 1 < (int)num)
 			k++;
-		join(num);
-		assert_in_range(steps(num, num), 1, k);
+		join_machines(num);
+		assert_in_range(count_most_steps(num, num), 1, k);
 	}
 }
 
-static void without_one(void **state)
+static void test_without_one(void **state)
 {
 	(void)state;
 	for (unsigned int num = 3; num <= 100; num++) {
-		join(num);
+		join_machines(num);
 		for (unsigned int i = 0; i < num; i++)
-			assert_int_not_equal(steps(num, i), -1);
+			assert_int_not_equal(count_most_steps(num, i), -1);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),
-		cmocka_unit_test(small),
-		cmocka_unit_test(few_steps),
-		cmocka_unit_test(without_one),
+		cmocka_unit_test(test_joined_both_ways),
+		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_few_steps),
+		cmocka_unit_test(test_without_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,20 +44,20 @@ static size_t input_left;
 
 /* ---- functions that are not tested here --------------------------------- */
 
-void count_folder(struct recorded *recorded, const char *path)
+void count_recorded_folder(struct recorded *recorded, const char *path)
 {
 	(void)recorded;
 	(void)path;
 }
 
-void count_channel(struct recorded *recorded, const char *path, const char *name)
+void count_recorded_channel(struct recorded *recorded, const char *path, const char *name)
 {
 	(void)recorded;
 	(void)path;
 	(void)name;
 }
 
-void clear_line(struct record_run *record)
+void clear_status_line(struct record_run *record)
 {
 	(void)record;
 }
@@ -71,13 +71,13 @@ static void close_feed(int which)
 	feeds[which] = -1;
 }
 
-static void feed(int which, const char *data, size_t size)
+static void feed_bytes(int which, const char *data, size_t size)
 {
 	if (write(feeds[which], data, size) != (ssize_t)size)
 		abort();
 }
 
-static void feed_web(void)
+static void feed_bytes_to_web(void)
 {
 	const char *end = input_left ? memchr(input, '\n', input_left) : NULL;
 	size_t size = end ? (size_t)(end + 1 - input) : input_left;
@@ -89,21 +89,21 @@ static void feed_web(void)
 		close_feed(WEB);
 		return;
 	}
-	feed(WEB, input, size);
+	feed_bytes(WEB, input, size);
 	input += size;
 	input_left -= size;
 }
 
-static void feed_db(void)
+static void feed_bytes_to_db(void)
 {
 	const struct remote *db = rec.all.list[DB];
 
 	if (db->lost)
 		close_feed(DB);
 	else if (!db->hello)
-		feed(DB, greeting, strlen(greeting));
+		feed_bytes(DB, greeting, strlen(greeting));
 	else if (db->asked)
-		feed(DB, answer, strlen(answer));
+		feed_bytes(DB, answer, strlen(answer));
 }
 
 /* Replace the C library's function: data that netsync waits for arrives now. */
@@ -113,15 +113,15 @@ int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
 	if (num != FDS * NUM)
 		return 0;
 	if (feeds[WEB] >= 0)
-		feed_web();
+		feed_bytes_to_web();
 	if (feeds[DB] >= 0)
-		feed_db();
+		feed_bytes_to_db();
 	for (nfds_t i = 0; i < num; i++)
 		fds[i].revents = fds[i].fd >= 0 ? POLLIN : 0;
 	return NUM;
 }
 
-static void add(int which, const char *name)
+static void add_fed_remote(int which, const char *name)
 {
 	struct remote *remote;
 	int fds[2];
@@ -140,33 +140,33 @@ static void add(int which, const char *name)
 	hosts[which] = (struct recorded_host){ .remote = remote };
 }
 
-static bool put_data(struct remote *remote, struct json_object *about, const char *data,
-		     size_t size)
+static bool check_put_data(struct remote *remote, struct json_object *about, const char *data,
+			   size_t size)
 {
-	return files_put(folder, remote, about, data, size);
+	return files_put_data(folder, remote, about, data, size);
 }
 
 static void keep_readings(struct remote *remote, struct json_object *readings)
 {
-	clocks_take(&rec, &hosts[remote == rec.all.list[DB] ? DB : WEB], readings);
+	clocks_keep_readings(&rec, &hosts[remote == rec.all.list[DB] ? DB : WEB], readings);
 }
 
 /* ---- a recording ----------------------------------------------------------- */
 
-static void look_at_all(void)
+static void check_all_diagnoses(void)
 {
 	struct diagnosis diag = { .host = "web" };
 
 	for (unsigned int i = 0; i < NUM; i++)
 		if (rec.all.list[i]->ready)
-			remote_ask(rec.all.list[i], request_new("doctor"));
+			remote_ask(rec.all.list[i], request_create("doctor"));
 	remotes_wait(&rec.all, 0);
 	for (unsigned int i = 0; i < NUM; i++)
-		diagnosis_read(&diag, value_member(rec.all.list[i]->answer, "checks"));
+		diagnosis_read(&diag, value_get_member(rec.all.list[i]->answer, "checks"));
 	diagnosis_free(&diag);
 }
 
-static void take_status(void)
+static void request_all_status(void)
 {
 	for (unsigned int i = 0; i < NUM; i++)
 		if (hosts[i].recording && hosts[i].remote->ready)
@@ -174,33 +174,33 @@ static void take_status(void)
 	remotes_wait(&rec.all, 0);
 	for (unsigned int i = 0; i < NUM; i++) {
 		if (hosts[i].remote->answer)
-			host_take_status(&rec, &hosts[i]);
+			host_use_status(&rec, &hosts[i]);
 		else
 			hosts[i].recording = false;
 	}
 }
 
-static void record(void)
+static void run_all_requests(void)
 {
 	remotes_wait(&rec.all, 0);
-	look_at_all();
+	check_all_diagnoses();
 	hosts_create(&rec);
 	record_beacon_start(&rec);
 	hosts_start(&rec);
-	take_status();
+	request_all_status();
 	hosts_renew(&rec);
 	hosts_stop(&rec);
 	record_beacon_stop(&rec);
 	hosts_pull(&rec);
 	for (unsigned int i = 0; i < NUM; i++) {
 		files_name_namespaces(folder, &hosts[i]);
-		clocks_write(folder, &hosts[i]);
+		clocks_write_file(folder, &hosts[i]);
 	}
 	if (rec.all.list[DB]->lost || !hosts[DB].recording)
 		abort();
 }
 
-static void release(void)
+static void release_record_run(void)
 {
 	remotes_free(&rec.all);
 	for (int i = 0; i < NUM; i++) {
@@ -214,7 +214,7 @@ static void release(void)
 	json_object_put(rec.events.patterns);
 }
 
-static void remove_folder(void)
+static void remove_output_folder(void)
 {
 	remove_tree(folder);
 }
@@ -229,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!nowhere) {
 		nowhere = fopen("/dev/null", "w");
-		if (!nowhere || !mkdtemp(folder) || atexit(remove_folder))
+		if (!nowhere || !mkdtemp(folder) || atexit(remove_output_folder))
 			abort();
 	}
 	stderr = nowhere;
@@ -238,7 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	rec = (struct record_run){
 		.hosts = hosts,
 		.beacons.rate = 1,
-		.all.data = put_data,
+		.all.data = check_put_data,
 		.all.clocks = keep_readings,
 		.events.patterns = json_object_new_array(),
 		/* The size of the input chooses the kind. */
@@ -246,10 +246,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.pull = size % 2,
 		.url = size % 2 ? NULL : "net://10.0.0.3",
 	};
-	add(WEB, "web");
-	add(DB, "db");
-	record();
-	release();
+	add_fed_remote(WEB, "web");
+	add_fed_remote(DB, "db");
+	run_all_requests();
+	release_record_run();
 	stderr = err;
 	return 0;
 }

@@ -19,7 +19,7 @@ struct saved {
 	size_t size;
 };
 
-static int append(void *data, const void *bytes, size_t size)
+static int append_to_saved(void *data, const void *bytes, size_t size)
 {
 	struct saved *s = data;
 	uint8_t *more = realloc(s->bytes, s->size + size);
@@ -32,10 +32,10 @@ static int append(void *data, const void *bytes, size_t size)
 	return 0;
 }
 
-static struct saved save(struct netsync *ns)
+static struct saved save_all_messages(struct netsync *ns)
 {
 	struct saved s = { 0 };
-	const int ret = netsync_save_messages(ns, append, &s);
+	const int ret = netsync_save_messages(ns, append_to_saved, &s);
 
 	if (ret)
 		play_fail("messages are not saved: %d, %s", ret, netsync_error(ns));
@@ -43,7 +43,7 @@ static struct saved save(struct netsync *ns)
 }
 
 /* Check that the result is the same with several threads, and when solved again. */
-static void check_again(const struct script *s, const struct netsync *all)
+static void check_solved_again(const struct script *s, const struct netsync *all)
 {
 	struct player p;
 
@@ -51,14 +51,14 @@ static void check_again(const struct script *s, const struct netsync *all)
 	netsync_use_threads(p.ns, 3);
 	play_all(&p);
 	play_solve(&p);
-	check_same(all, p.ns, "with threads");
+	check_same_results(all, p.ns, "with threads");
 	play_solve(&p);
-	check_same(all, p.ns, "solved twice");
+	check_same_results(all, p.ns, "solved twice");
 	netsync_free(p.ns);
 }
 
 /* Check that results in between change nothing, unless later input changes earlier knowledge. */
-static void check_between(const struct script *s, const struct netsync *all)
+static void check_solved_between(const struct script *s, const struct netsync *all)
 {
 	struct player p;
 
@@ -68,27 +68,27 @@ static void check_between(const struct script *s, const struct netsync *all)
 	play_solve(&p);
 	check_result(s, p.ns);
 	if (!s->has_readings)
-		check_same(all, p.ns, "solved in between");
+		check_same_results(all, p.ns, "solved in between");
 	netsync_free(p.ns);
 }
 
 /* Merge the saved messages of all parts into another object. */
-static void check_saved(const struct script *s, struct netsync *all)
+static void check_saved_and_merged(const struct script *s, struct netsync *all)
 {
-	struct saved saved = save(all);
+	struct saved saved = save_all_messages(all);
 	struct player p = { .script = s, .ns = netsync_new() };
 	const int ret = netsync_merge_messages(p.ns, saved.bytes, saved.size);
 
 	if (ret)
 		play_fail("what was saved is refused: %d, %s", ret, netsync_error(p.ns));
 	play_solve(&p);
-	check_same(all, p.ns, "saved");
+	check_same_results(all, p.ns, "saved");
 	netsync_free(p.ns);
 	free(saved.bytes);
 }
 
 /* Save the messages of one part. */
-static struct saved save_part(const struct script *s, uint32_t part, uint64_t *refused)
+static struct saved save_script_part(const struct script *s, uint32_t part, uint64_t *refused)
 {
 	struct player p;
 	struct saved saved;
@@ -99,7 +99,7 @@ static struct saved save_part(const struct script *s, uint32_t part, uint64_t *r
 	*refused = p.refused;
 	if (s->solves_parts)
 		play_solve(&p);
-	saved = save(p.ns);
+	saved = save_all_messages(p.ns);
 	netsync_free(p.ns);
 	return saved;
 }
@@ -108,7 +108,7 @@ static struct saved save_part(const struct script *s, uint32_t part, uint64_t *r
  * Check that merged parts equal the whole, or that merging fails with an error if the parts
  * do not fit together.
  */
-static void check_parts(const struct player *all)
+static void check_merged_parts(const struct player *all)
 {
 	const struct script *s = all->script;
 	struct player sum = { .script = s, .ns = netsync_new() };
@@ -116,7 +116,7 @@ static void check_parts(const struct player *all)
 	bool merged = true;
 
 	for (uint32_t i = 0; i < SCRIPT_PARTS; i++) {
-		struct saved saved = save_part(s, i, &refused);
+		struct saved saved = save_script_part(s, i, &refused);
 		const int ret = netsync_merge_messages(sum.ns, saved.bytes, saved.size);
 
 		free(saved.bytes);
@@ -126,9 +126,9 @@ static void check_parts(const struct player *all)
 	}
 	play_solve(&sum);
 	check_result(s, sum.ns);
-	if (merged && refused == all->refused && script_reads_first(s) &&
+	if (merged && refused == all->refused && script_has_early_readings(s) &&
 	    !(s->solves_parts && s->has_readings)) {
-		check_same(all->ns, sum.ns, "parts");
+		check_same_results(all->ns, sum.ns, "parts");
 		check_truth(all, sum.ns);
 	}
 	netsync_free(sum.ns);
@@ -145,10 +145,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	play_solve(&all);
 	check_result(&s, all.ns);
 	check_truth(&all, all.ns);
-	check_again(&s, all.ns);
-	check_between(&s, all.ns);
-	check_parts(&all);
-	check_saved(&s, all.ns);
+	check_solved_again(&s, all.ns);
+	check_solved_between(&s, all.ns);
+	check_merged_parts(&all);
+	check_saved_and_merged(&s, all.ns);
 	netsync_free(all.ns);
 	return 0;
 }

@@ -65,7 +65,7 @@ void __ubsan_on_report(void)
 }
 
 /* Ignore errors in a library. */
-static void use_report(const char *text)
+static void keep_sanitizer_report(const char *text)
 {
 	Dl_info here, there;
 
@@ -79,7 +79,7 @@ static void use_report(const char *text)
 static void become_child(void)
 {
 	is_child = true;
-	__asan_set_error_report_callback(use_report);
+	__asan_set_error_report_callback(keep_sanitizer_report);
 	/* The fuzzer's own callback would end the whole run. */
 	__sanitizer_set_death_callback(NULL);
 }
@@ -111,21 +111,21 @@ static bool share_counters(void)
 
 /* ---- the trace --------------------------------------------------------- */
 
-static void remove_files(void)
+static void remove_ctf_files(void)
 {
 	for (size_t i = 0; i < NUM_FILES; i++)
 		unlinkat(at, files[i], 0);
 	rmdir(folder);
 }
 
-static bool begin(void)
+static bool begin_ctf_folder(void)
 {
 	if (!mkdtemp(folder))
 		return false;
 	at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
-	return at >= 0 && report != MAP_FAILED && share_counters() && !atexit(remove_files) &&
+	return at >= 0 && report != MAP_FAILED && share_counters() && !atexit(remove_ctf_files) &&
 	       !pthread_atfork(NULL, NULL, become_child) && !setenv("TMPDIR", "/dev/shm", 1);
 }
 
@@ -138,7 +138,7 @@ static bool put_file(const char *name, const uint8_t *data, size_t size)
 	return ok;
 }
 
-static bool put(const uint8_t *data, size_t size)
+static bool put_ctf_files(const uint8_t *data, size_t size)
 {
 	const size_t separator = sizeof(SEPARATOR) - 1;
 	bool ok = true;
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = netsync_io_new(ns);
 
-	if ((at < 0 && !begin()) || !put(data, size)) {
+	if ((at < 0 && !begin_ctf_folder()) || !put_ctf_files(data, size)) {
 		perror(folder);
 		abort();
 	}

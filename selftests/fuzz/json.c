@@ -15,7 +15,7 @@ static void remove_file(void)
 	unlink(path);
 }
 
-static void use_clock(struct model *model, const struct model_host *host)
+static void use_model_clock(struct model *model, const struct model_host *host)
 {
 	const struct model_host *found;
 	struct netsync_clock *clock;
@@ -27,7 +27,7 @@ static void use_clock(struct model *model, const struct model_host *host)
 		netsync_clock_free(clock);
 	}
 	if (host->has_traces && !model_find_clock(model, &host->clock, &found))
-		model_shift(model, found, &host->clock, &shift_ns);
+		model_find_shift(model, found, &host->clock, &shift_ns);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!model_open(&model, path))
 		for (size_t i = 0; i < model.num_hosts; i++)
-			use_clock(&model, &model.hosts[i]);
+			use_model_clock(&model, &model.hosts[i]);
 	model_close(&model);
 	return 0;
 }

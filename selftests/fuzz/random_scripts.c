@@ -29,11 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void try_script(uint64_t number)
 {
 	uint64_t state = number * 0x10001;
-	const size_t size = 24 + (size_t)(script_random(&state) % (MOST_BYTES - 24));
+	const size_t size = 24 + (size_t)(script_draw_random(&state) % (MOST_BYTES - 24));
 	uint8_t data[MOST_BYTES];
 
 	for (size_t i = 0; i < size; i++)
-		data[i] = (uint8_t)script_random(&state);
+		data[i] = (uint8_t)script_draw_random(&state);
 	LLVMFuzzerTestOneInput(data, size);
 }
 

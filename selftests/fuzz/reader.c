@@ -25,7 +25,7 @@ static void remove_file(void)
 	unlink(path);
 }
 
-static int put(const uint8_t *data, size_t size)
+static int put_input_file(const uint8_t *data, size_t size)
 {
 	if (file < 0) {
 		file = mkstemp(path);
@@ -54,7 +54,7 @@ static void copy_tracedat(struct netsync_io *io)
 	unlink(copy);
 }
 
-static int look(void *data, const struct netsync_io_event *event)
+static int visit_event_values(void *data, const struct netsync_io_event *event)
 {
 	uint64_t *sum = data;
 
@@ -70,15 +70,15 @@ static int look(void *data, const struct netsync_io_event *event)
 	return 0;
 }
 
-static void read_events(struct netsync_io *io)
+static void read_all_events(struct netsync_io *io)
 {
 	const struct netsync_io_source source = { path, 1 };
 	uint64_t sum = 0;
 
-	netsync_io_read_events(io, &source, 1, sizeof(source), look, &sum);
+	netsync_io_read_events(io, &source, 1, sizeof(source), visit_event_values, &sum);
 }
 
-static int later(void *data, int64_t time_ns, int64_t *new_ns)
+static int add_microsecond(void *data, int64_t time_ns, int64_t *new_ns)
 {
 	(void)data;
 	return __builtin_add_overflow(time_ns, 1000, new_ns) ? -ERANGE : 0;
@@ -95,8 +95,8 @@ static int add_frame(void *data, const struct netsync_io_frame *frame)
 static void merge_twice(struct netsync_io *io)
 {
 	const struct netsync_io_capture captures[] = {
-		{ path, "web", NULL, "first", later, NULL },
-		{ path, "db", "second", NULL, later, NULL },
+		{ path, "web", NULL, "first", add_microsecond, NULL },
+		{ path, "db", "second", NULL, add_microsecond, NULL },
 	};
 	const int fd = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
@@ -106,14 +106,14 @@ static void merge_twice(struct netsync_io *io)
 }
 
 /* Name the host of every other capture. The host of the other captures must be inferred. */
-static void read_capture(struct netsync_io *io, size_t size)
+static void read_all_frames(struct netsync_io *io, size_t size)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
 	uint64_t sum = 0;
 
 	if (netsync_io_get_trace(io, 0, &info) || strcmp(info.format, "pcap"))
 		return;
-	netsync_io_copy_capture(io, path, copy, later, NULL);
+	netsync_io_copy_capture(io, path, copy, add_microsecond, NULL);
 	unlink(copy);
 	netsync_io_read_frames(io, path, add_frame, &sum);
 	merge_twice(io);
@@ -121,22 +121,22 @@ static void read_capture(struct netsync_io *io, size_t size)
 		netsync_io_add_address(io, "host=10.0.0.1");
 }
 
-static int later_or_out(void *data, int64_t time_ns, int64_t *new_ns)
+static int add_microsecond_or_leave_out(void *data, int64_t time_ns, int64_t *new_ns)
 {
-	const int ret = later(data, time_ns, new_ns);
+	const int ret = add_microsecond(data, time_ns, new_ns);
 
 	return ret || is_odd(data, time_ns) ? ret : NETSYNC_IO_LEFT_OUT;
 }
 
 static void copy_perf(struct netsync_io *io)
 {
-	netsync_io_copy_perf(io, path, copy, later, NULL);
+	netsync_io_copy_perf(io, path, copy, add_microsecond, NULL);
 	unlink(copy);
-	netsync_io_copy_perf(io, path, copy, later_or_out, NULL);
+	netsync_io_copy_perf(io, path, copy, add_microsecond_or_leave_out, NULL);
 	unlink(copy);
 }
 
-static void read_text(struct netsync *ns, int (*add)(struct netsync_io *, const char *, int))
+static void read_text_by(struct netsync *ns, int (*add)(struct netsync_io *, const char *, int))
 {
 	struct netsync_io *io = netsync_io_new(ns);
 
@@ -155,20 +155,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	/* A crash of a reader must end this process. */
 	netsync_io_set_jobs(io, 1);
-	if (!put(data, size)) {
+	if (!put_input_file(data, size)) {
 		perror(path);
 		abort();
 	}
 	found = netsync_io_add(io, named);
 	if (found == -EPROTONOSUPPORT) {
-		read_text(ns, netsync_io_add_packets);
-		read_text(ns, netsync_io_add_messages);
+		read_text_by(ns, netsync_io_add_packets);
+		read_text_by(ns, netsync_io_add_messages);
 	} else if (found > 0) {
-		read_capture(io, size);
+		read_all_frames(io, size);
 		if (!netsync_io_read(io, NULL, NULL))
 			netsync_solve(ns, NULL);
 	}
-	read_events(io);
+	read_all_events(io);
 	copy_tracedat(io);
 	copy_perf(io);
 	netsync_io_free(io);

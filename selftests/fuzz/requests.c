@@ -19,7 +19,7 @@
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 
-static struct json_object *nothing(struct json_object *request)
+static struct json_object *answer_with_nothing(struct json_object *request)
 {
 	(void)request;
 	return json_object_new_object();
@@ -32,51 +32,51 @@ struct json_object *agent_create(struct json_object *request)
 	struct choice choice = { 0 };
 	struct json_object *answer;
 
-	choose_kernel(&choice, request, *names, sizeof(*names), 4);
-	if (member_flag(request, "ust"))
-		choose_user(&choice);
-	if (choice.num < 2 || !choice_has(&choice, DOMAIN_KERNEL))
+	choose_kernel_events(&choice, request, *names, sizeof(*names), 4);
+	if (member_get_flag(request, "ust"))
+		choose_user_events(&choice);
+	if (choice.num < 2 || !choice_has_domain(&choice, DOMAIN_KERNEL))
 		abort();
-	answer = channels_plan(&choice, value_member(request, "buffers"));
+	answer = channels_plan(&choice, value_get_member(request, "buffers"));
 	choice_free(&choice);
-	return answer ? answer : nothing(request);
+	return answer ? answer : answer_with_nothing(request);
 }
 
 struct json_object *agent_beacon_start(struct json_object *request)
 {
-	struct json_object *peers = value_member(request, "peers");
+	struct json_object *peers = value_get_member(request, "peers");
 
-	if (value_length(peers) > BEACON_NEIGHBOURS ||
-	    member_int(request, "rate") > BEACON_RATE_MAX ||
+	if (value_get_length(peers) > BEACON_NEIGHBOURS ||
+	    member_get_int(request, "rate") > BEACON_RATE_MAX ||
 	    (peers && !json_object_is_type(peers, json_type_array)))
 		abort();
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_serve(struct json_object *request)
 {
-	if (value_length(value_member(request, "paths")) > 4096)
+	if (value_get_length(value_get_member(request, "paths")) > 4096)
 		abort();
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_keep(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_result(struct json_object *request)
 {
-	if (strlen(member_text(request, "text")) > PROTOCOL_PIECE)
+	if (strlen(member_get_text(request, "text")) > PROTOCOL_PIECE)
 		abort();
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_apply(struct json_object *request)
 {
-	if (value_length(value_member(request, "traces")) > 4096)
+	if (value_get_length(value_get_member(request, "traces")) > 4096)
 		abort();
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 bool agent_stream(void)
@@ -86,46 +86,46 @@ bool agent_stream(void)
 
 struct json_object *agent_start(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_status(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_stop(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_finish(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_pull(struct json_object *request)
 {
 	static const char data[] = "data";
 
-	if (!agent_data(nothing(request), data, sizeof(data)))
+	if (!agent_send_data(answer_with_nothing(request), data, sizeof(data)))
 		abort();
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_doctor(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_beacon_open(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 struct json_object *agent_beacon_stop(struct json_object *request)
 {
-	return nothing(request);
+	return answer_with_nothing(request);
 }
 
 void steering_end(void)

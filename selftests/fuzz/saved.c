@@ -8,7 +8,7 @@
 
 #include <netsync.h>
 
-static int ignore(void *data, const void *bytes, size_t size)
+static int ignore_bytes(void *data, const void *bytes, size_t size)
 {
 	(void)data;
 	(void)bytes;
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ret) {
 		netsync_merge_messages(ns, data, size);
 		netsync_solve(ns, &opt);
-		netsync_save_messages(ns, ignore, NULL);
+		netsync_save_messages(ns, ignore_bytes, NULL);
 	}
 	netsync_free(ns);
 	return 0;

@@ -18,14 +18,14 @@
 /* Bytes that a pipe holds. */
 #define MAX_SIZE 60000
 
-static void put(int fd, const void *data, size_t size)
+static void put_connection_bytes(int fd, const void *data, size_t size)
 {
 	if (write(fd, data, size) != (ssize_t)size)
 		abort();
 }
 
 /* Compress records as a server does. */
-static void put_records(int fd, const uint8_t *data, size_t size)
+static void put_compressed_records(int fd, const uint8_t *data, size_t size)
 {
 	static ZSTD_CCtx *zstd;
 	static uint8_t bytes[REMOTE_MAX_FRAME];
@@ -39,10 +39,10 @@ static void put_records(int fd, const uint8_t *data, size_t size)
 	if (ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush))
 		abort();
 	hello[REMOTE_HELLO_SIZE - 1] = REMOTE_VERSION;
-	put(fd, hello, sizeof(hello));
+	put_connection_bytes(fd, hello, sizeof(hello));
 	remote_put_32(length, (uint32_t)out.pos);
-	put(fd, length, sizeof(length));
-	put(fd, bytes, out.pos);
+	put_connection_bytes(fd, length, sizeof(length));
+	put_connection_bytes(fd, bytes, out.pos);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -58,9 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (pipe2(fds, O_NONBLOCK))
 		abort();
 	if (size && data[0] == REMOTE_MAGIC[0])
-		put(fds[1], data, size);
+		put_connection_bytes(fds[1], data, size);
 	else
-		put_records(fds[1], data, size);
+		put_compressed_records(fds[1], data, size);
 	close(fds[1]);
 	if (netsync_io_add_served(io, "host", size % 2 ? "name" : NULL, fds[0], out) > 0) {
 		const struct netsync_io_window window = {

@@ -15,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool use_integer(void *data, const char *name, const struct ctf_type *type, uint64_t value)
+static bool count_visited_integer(void *data, const char *name, const struct ctf_type *type,
+				  uint64_t value)
 {
 	(void)name;
 	(void)type;
@@ -27,7 +28,7 @@ static bool use_integer(void *data, const char *name, const struct ctf_type *typ
  * Walk as a reader does: over one file twice, as two files; and, if the times of its
  * packets are ordered, over events after half of them.
  */
-static void walk_all(const struct metadata *metadata, const char *path, bool twice)
+static void walk_metadata_twice(const struct metadata *metadata, const char *path, bool twice)
 {
 	struct ctf_walk *walk = walk_new(metadata, path);
 	uint64_t first = 0, last = 0;
@@ -35,15 +36,16 @@ static void walk_all(const struct metadata *metadata, const char *path, bool twi
 	struct walked event;
 	int ret;
 
-	if (walk && walk_times(walk, &first, &last) && !twice)
-		walk_pass_before(walk, first + (last - first) / 2);
+	if (walk && walk_get_times(walk, &first, &last) && !twice)
+		walk_set_begin(walk, first + (last - first) / 2);
 	if (walk && twice)
 		walk_append(walk, walk_new(metadata, path));
-	while (walk && (ret = walk_next(walk, &event)) > 0) {
+	while (walk && (ret = walk_read_event(walk, &event)) > 0) {
 		uint64_t values = ret == WALK_LOST ? event.lost : event.clock;
 
 		if (ret == WALK_EVENT && event.type->fields)
-			type_visit(event.type->fields, &event.fields, use_integer, &values);
+			type_visit_integers(event.type->fields, &event.fields,
+					    count_visited_integer, &values);
 		sum += values;
 	}
 	walk_free(walk);
@@ -64,8 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd >= 0 && stream && write(fd, stream, data + size - stream) == data + size - stream) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		if (!metadata_parse(&metadata, text)) {
-			walk_all(&metadata, path, false);
-			walk_all(&metadata, path, true);
+			walk_metadata_twice(&metadata, path, false);
+			walk_metadata_twice(&metadata, path, true);
 		}
 		metadata_release(&metadata);
 	}

@@ -38,45 +38,45 @@ static void make_event(uint64_t *state, struct event_seen *seen)
 {
 	static const uint8_t protocols[] = { IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMP, IPPROTO_SCTP };
 	struct netsync_packet *pkt = &seen->pkt;
-	const uint64_t r = random64(state);
+	const uint64_t r = draw_random64(state);
 
 	memset(seen, 0, sizeof(*seen));
 	seen->is_clock = r % 16 == 0;
 	if (seen->is_clock) {
-		seen->clock.time_ns = (int64_t)random64(state);
-		seen->clock.raw_ns = (int64_t)random64(state);
-		seen->clock.within_ns = (int64_t)(random64(state) >> 1);
-		seen->clock.rate = 2 * uniform(state);
-		seen->clock.number = (uint32_t)random64(state);
+		seen->clock.time_ns = (int64_t)draw_random64(state);
+		seen->clock.raw_ns = (int64_t)draw_random64(state);
+		seen->clock.within_ns = (int64_t)(draw_random64(state) >> 1);
+		seen->clock.rate = 2 * draw_between_0_and_1(state);
+		seen->clock.number = (uint32_t)draw_random64(state);
 		seen->clock.was_set = r & 16;
 		return;
 	}
-	pkt->time_ns = (int64_t)random64(state) >> (r >> 8) % 64;
+	pkt->time_ns = (int64_t)draw_random64(state) >> (r >> 8) % 64;
 	pkt->fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_SKB | NETSYNC_HAS_LEN;
 	pkt->dir = r >> 5 & 1;
 	pkt->protocol = protocols[r >> 6 & 3];
-	pkt->skb = random64(state) % 1000;
-	pkt->len = (uint32_t)random64(state);
+	pkt->skb = draw_random64(state) % 1000;
+	pkt->len = (uint32_t)draw_random64(state);
 	/* Generate a few flows with many packets each, and many flows with few packets. */
 	pkt->sport = (uint16_t)(r >> 16) % (r >> 40 & 1 ? 3 : UINT16_MAX);
 	pkt->saddr[15] = (uint8_t)(r >> 32) % 4;
 	pkt->netns = r >> 41 & 1;
 	seen->at.place = r >> 42 & 1;
-	seen->at.device = r >> 43 & 1 ? random64(state) : 0;
+	seen->at.device = r >> 43 & 1 ? draw_random64(state) : 0;
 	if (pkt->protocol == IPPROTO_TCP) {
-		pkt->tcp.seq = (uint32_t)random64(state);
-		pkt->tcp.ack = (uint32_t)random64(state);
+		pkt->tcp.seq = (uint32_t)draw_random64(state);
+		pkt->tcp.ack = (uint32_t)draw_random64(state);
 	} else if (pkt->protocol == IPPROTO_UDP) {
 		pkt->fields |= NETSYNC_HAS_DIGEST;
-		pkt->udp.digest = random64(state);
+		pkt->udp.digest = draw_random64(state);
 	} else if (pkt->protocol == IPPROTO_ICMP) {
-		pkt->icmp.seq = (uint16_t)random64(state);
+		pkt->icmp.seq = (uint16_t)draw_random64(state);
 	} else {
-		pkt->sctp.tsn = (uint32_t)random64(state);
+		pkt->sctp.tsn = (uint32_t)draw_random64(state);
 	}
 }
 
-int io_event(struct trace *to, struct event_seen *seen)
+int io_add_event(struct trace *to, struct event_seen *seen)
 {
 	struct event_seen expected;
 
@@ -96,7 +96,7 @@ int io_event(struct trace *to, struct event_seen *seen)
 	return 0;
 }
 
-int io_span(struct trace *to, int64_t first_ns, int64_t last_ns)
+int io_add_span(struct trace *to, int64_t first_ns, int64_t last_ns)
 {
 	if (io.sink)
 		return io.sink->span(to, first_ns, last_ns);
@@ -139,22 +139,22 @@ void netsync_io_set_warn(struct netsync_io *to, netsync_io_warn_func warn, void 
 
 /* ---- a process that reads ------------------------------------------------------ */
 
-static void read_events(const struct stream_turn *turn, uint64_t *random)
+static void put_random_events(const struct stream_turn *turn, uint64_t *random)
 {
 	stream_begin_trace(&trace, NUMBER, turn->trace & STREAM_KNOWN);
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		struct event_seen seen;
 
 		make_event(random, &seen);
-		io_event(&trace, &seen);
+		io_add_event(&trace, &seen);
 		if (i % 1000 == 0 && !(turn->trace & STREAM_KNOWN))
-			io_span(&trace, INT64_MIN + came.spans, INT64_MAX - came.spans);
+			io_add_span(&trace, INT64_MIN + came.spans, INT64_MAX - came.spans);
 		came.spans += i % 1000 == 0;
 		if (i % 1000 == 500)
 			worker_flush();
 	}
 	/* A span of another trace must not be sent as one of this trace. */
-	io_span(&other, 0, 0);
+	io_add_span(&other, 0, 0);
 	trace.info.lost_events += 5;
 	trace.unused += UINT32_MAX;
 	io_warn(&io, "read %lld", (long long)turn->until_ns);
@@ -171,39 +171,39 @@ static void read_turns(const void *data)
 	(void)data;
 	stream_begin(&io);
 	do {
-		turn = stream_hear_turn();
+		turn = stream_receive_turn();
 		if (turn.trace & STREAM_KNOWN)
-			read_events(&turn, &(uint64_t){ 1 });
+			put_random_events(&turn, &(uint64_t){ 1 });
 		else
-			read_events(&turn, &random);
+			put_random_events(&turn, &random);
 	} while (turn.until_ns < INT64_MAX);
 	io.error = "the end";
 	stream_put_error(&io, -ENOTTY);
 }
 
-static int use(void *data, const struct worker_head *head, const void *payload)
+static int use_stream_worker_record(void *data, const struct worker_head *head, const void *payload)
 {
-	const int ret = stream_use(&stream, &io, head, payload);
+	const int ret = stream_use_record(&stream, &io, head, payload);
 
 	*(bool *)data = ret == 0;
 	return ret;
 }
 
-static bool is_over(void *data, int64_t silent_ms)
+static bool is_stream_wait_over(void *data, int64_t silent_ms)
 {
 	(void)data;
 	return silent_ms >= 60000;
 }
 
-static int take_turn(struct worker *worker, uint32_t flags, int64_t until_ns)
+static int receive_turn(struct worker *worker, uint32_t flags, int64_t until_ns)
 {
-	const struct worker_patience waits = { is_over, NULL };
+	const struct worker_patience waits = { is_stream_wait_over, NULL };
 	uint8_t bytes[STREAM_TURN_SIZE];
 	bool waiting = true;
 
 	stream_put_turn(bytes, &(struct stream_turn){ NUMBER | flags, until_ns });
-	worker_tell(worker, bytes, sizeof(bytes));
-	return worker_receive_while(worker, &waiting, use, &waiting, &waits);
+	worker_send_command(worker, bytes, sizeof(bytes));
+	return worker_receive_while(worker, &waiting, use_stream_worker_record, &waiting, &waits);
 }
 
 static void test_turns(void **state)
@@ -217,7 +217,7 @@ static void test_turns(void **state)
 	/* Both processes know the number of events that were lost before. */
 	trace.info.lost_events = 100;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
-	assert_int_equal(take_turn(&worker, 0, -5), 1);
+	assert_int_equal(receive_turn(&worker, 0, -5), 1);
 	assert_int_equal(came.events, EVENTS);
 	assert_int_equal(came.spans, EVENTS / 1000);
 	assert_string_equal(came.warning, "read -5");
@@ -226,17 +226,17 @@ static void test_turns(void **state)
 	assert_int_equal(trace.info.lost_events, 105);
 	assert_true(packets.lo < packets.hi && stream.num_packets && stream.num_packets < EVENTS);
 	/* For a trace that is already known, the worker sends only the end of the turn. */
-	assert_int_equal(take_turn(&worker, STREAM_KNOWN, 5), 1);
+	assert_int_equal(receive_turn(&worker, STREAM_KNOWN, 5), 1);
 	assert_int_equal(came.events, EVENTS);
 	assert_string_equal(came.warning, "read -5");
 	assert_int_equal(trace.info.lost_events, 105);
 	came.spans = 2 * EVENTS / 1000;
-	assert_int_equal(take_turn(&worker, 0, INT64_MAX), 1);
+	assert_int_equal(receive_turn(&worker, 0, INT64_MAX), 1);
 	assert_int_equal(came.events, 2 * EVENTS);
 	assert_int_equal(trace.info.lost_events, 110);
 	assert_true(trace.unused == 2 * (uint64_t)UINT32_MAX);
 	assert_false(stream.end.more);
-	assert_int_equal(take_turn(&worker, 0, 0), -ENOTTY);
+	assert_int_equal(receive_turn(&worker, 0, 0), -ENOTTY);
 	assert_string_equal(came.error, "the end");
 	worker_stop(&worker);
 }
@@ -247,7 +247,7 @@ static int use_record(enum stream_what what, uint16_t number, const char *bytes,
 {
 	const struct worker_head head = { size, what, number };
 
-	return stream_use(&stream, &io, &head, bytes);
+	return stream_use_record(&stream, &io, &head, bytes);
 }
 
 static void test_refused(void **state)

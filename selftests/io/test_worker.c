@@ -28,13 +28,13 @@ static struct worker_task task = {
 /* The longest wait for a worker without progress, ms. */
 static int64_t limit_ms = 60000;
 
-static bool is_over(void *data, int64_t silent_ms)
+static bool is_worker_wait_over(void *data, int64_t silent_ms)
 {
 	(void)data;
 	return silent_ms >= limit_ms;
 }
 
-static const struct worker_patience waits = { is_over, NULL };
+static const struct worker_patience waits = { is_worker_wait_over, NULL };
 
 struct came {
 	size_t filler; /* bytes */
@@ -42,7 +42,7 @@ struct came {
 	bool waiting;
 };
 
-static int use(void *data, const struct worker_head *head, const void *payload)
+static int check_worker_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct came *came = data;
 	uint32_t number;
@@ -73,14 +73,14 @@ static void write_and_hear(const void *data)
 	for (size_t done = 0; done < MUCH; done += sizeof(filler))
 		worker_put(FILLER, 0, filler, sizeof(filler));
 	for (int i = 0; i < COMMANDS; i++) {
-		worker_hear(command, sizeof(command));
+		worker_read_command(command, sizeof(command));
 		worker_put(HEARD, 0, command, sizeof(uint32_t));
 	}
 	worker_put(ALL, 0, NULL, 0);
 }
 
 /* Start a worker, and send it all commands, which are numbered. */
-static void tell_all(struct worker *worker, void (*run)(const void *data))
+static void send_all_commands(struct worker *worker, void (*run)(const void *data))
 {
 	char command[COMMAND] = { 0 };
 
@@ -88,7 +88,7 @@ static void tell_all(struct worker *worker, void (*run)(const void *data))
 	assert_int_equal(worker_start(worker, &task, NULL), 0);
 	for (uint32_t i = 0; i < COMMANDS; i++) {
 		memcpy(command, &i, sizeof(i));
-		worker_tell(worker, command, sizeof(command));
+		worker_send_command(worker, command, sizeof(command));
 	}
 }
 
@@ -98,19 +98,21 @@ static void test_commands(void **state)
 	struct worker worker;
 
 	(void)state;
-	tell_all(&worker, write_and_hear);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 1);
+	send_all_commands(&worker, write_and_hear);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 1);
 	assert_int_equal(came.filler, MUCH);
 	assert_int_equal(came.heard, COMMANDS);
 	worker_stop(&worker);
 }
 
-static void hear_one(const void *data)
+static void read_one_command(const void *data)
 {
 	char command[COMMAND];
 
 	(void)data;
-	worker_hear(command, sizeof(command));
+	worker_read_command(command, sizeof(command));
 	raise(SIGKILL);
 }
 
@@ -121,16 +123,20 @@ static void test_killed(void **state)
 	struct worker worker;
 
 	(void)state;
-	tell_all(&worker, hear_one);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	send_all_commands(&worker, read_one_command);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 0);
 	assert_true(worker_was_killed(worker_stop(&worker)));
 	/* The worker no longer exists. */
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 0);
 	assert_int_equal(worker_stop(&worker), 0);
 	assert_false(worker_was_killed(0));
 }
 
-static void wait_only(const void *data)
+static void wait_forever(const void *data)
 {
 	(void)data;
 	for (;;)
@@ -149,8 +155,8 @@ static void work_and_wait(const void *data)
 		worker_is_alive();
 	}
 	worker_put(ALL, 0, NULL, 0);
-	worker_hear(command, sizeof(command));
-	wait_only(data);
+	worker_read_command(command, sizeof(command));
+	wait_forever(data);
 }
 
 /* The process gives up on a worker without progress, but not on one that works or is idle. */
@@ -161,15 +167,19 @@ static void test_stuck(void **state)
 
 	(void)state;
 	limit_ms = 1500;
-	task.run = wait_only;
+	task.run = wait_forever;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 0);
 	assert_true(worker.is_stuck);
 	assert_int_equal(worker_stop(&worker), -ETIMEDOUT);
-	assert_int_equal(worker_run(&task, NULL, use, &came, &waits), -ETIMEDOUT);
+	assert_int_equal(worker_run(&task, NULL, check_worker_record, &came, &waits), -ETIMEDOUT);
 	task.run = work_and_wait;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 1);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 1);
 	for (int i = 0; i < 3; i++)
 		worker_wait(&worker);
 	assert_int_equal(worker.silent_ms, 0);
@@ -186,13 +196,15 @@ static void test_stopped(void **state)
 
 	(void)state;
 	limit_ms = 1500;
-	task.run = hear_one;
+	task.run = read_one_command;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
 	while (!__atomic_load_n(&worker.life->is_idle, __ATOMIC_RELAXED))
 		usleep(1000);
 	assert_int_equal(kill(worker.pid, SIGSTOP), 0);
-	worker_tell(&worker, command, sizeof(command));
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	worker_send_command(&worker, command, sizeof(command));
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 0);
 	assert_true(worker.is_stuck);
 	assert_int_equal(worker_stop(&worker), -ETIMEDOUT);
 	limit_ms = 60000;
@@ -207,9 +219,9 @@ static void wait_for_another(const void *data)
 
 	(void)data;
 	limit_ms = 60000;
-	inner.run = wait_only;
+	inner.run = wait_forever;
 	if (!worker_start(&worker, &inner, NULL))
-		worker_receive_while(&worker, &came.waiting, use, &came, &waits);
+		worker_receive_while(&worker, &came.waiting, check_worker_record, &came, &waits);
 }
 
 static void test_stuck_inside(void **state)
@@ -221,7 +233,9 @@ static void test_stuck_inside(void **state)
 	limit_ms = 3500;
 	task.run = wait_for_another;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
-	assert_int_equal(worker_receive_while(&worker, &came.waiting, use, &came, &waits), 0);
+	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
+					      &waits),
+			 0);
 	assert_true(worker.is_stuck);
 	assert_int_equal(worker_stop(&worker), -ETIMEDOUT);
 }

@@ -29,7 +29,8 @@ struct bench {
 	size_t room;
 };
 
-static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv)
+static inline int keep_found_message(void *arg, uint32_t from, uint32_t to, int64_t send,
+				     int64_t recv)
 {
 	struct bench *b = arg;
 
@@ -42,22 +43,22 @@ static inline int keep(void *arg, uint32_t from, uint32_t to, int64_t send, int6
 	return 0;
 }
 
-static inline int setup(void **state)
+static inline int setup_matcher(void **state)
 {
-	const struct match_calls calls = { .found = keep };
+	const struct match_calls calls = { .found = keep_found_message };
 	struct bench *b = calloc(1, sizeof(*b));
 
 	parallel_init(&b->parallel);
 	matcher_init(&b->m, &calls, b, &b->parallel);
 	for (int i = 0; i < HOSTS; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
-	b->p = a_segment();
+	b->p = make_tcp_segment();
 	b->p.fields |= NETSYNC_HAS_GSO;
 	*state = b;
 	return 0;
 }
 
-static inline int teardown(void **state)
+static inline int teardown_matcher(void **state)
 {
 	struct bench *b = *state;
 
@@ -68,23 +69,23 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-static inline void see(struct bench *b, uint32_t host, int dir, int64_t time)
+static inline void add_packet_at_host(struct bench *b, uint32_t host, int dir, int64_t time)
 {
 	b->p.host = host;
 	b->p.dir = (uint8_t)dir;
 	b->p.time_ns = time;
-	assert_int_equal(matcher_add(&b->m, &b->p), 0);
+	assert_int_equal(matcher_add_packet(&b->m, &b->p), 0);
 }
 
 /* Send a packet from A to B. */
-static inline void pass(struct bench *b, int64_t time)
+static inline void add_packet_at_both(struct bench *b, int64_t time)
 {
-	see(b, A, NETSYNC_OUT, time);
-	see(b, B, NETSYNC_IN, time + 50);
+	add_packet_at_host(b, A, NETSYNC_OUT, time);
+	add_packet_at_host(b, B, NETSYNC_IN, time + 50);
 }
 
 /* Count the records kept in all shards, and those waiting for the next round of matching. */
-static inline uint32_t num_kept(const struct matcher *m)
+static inline uint32_t count_kept_records(const struct matcher *m)
 {
 	uint32_t num = m->batch[m->filling].all;
 
@@ -93,7 +94,7 @@ static inline uint32_t num_kept(const struct matcher *m)
 	return num;
 }
 
-static inline struct match_counts totals(const struct matcher *m)
+static inline struct match_counts sum_match_counts(const struct matcher *m)
 {
 	return (struct match_counts){
 		.matched = m->past.matched + m->live.matched,
@@ -103,19 +104,21 @@ static inline struct match_counts totals(const struct matcher *m)
 	};
 }
 
-static inline void expect(struct bench *b, uint64_t matched, uint64_t ambiguous, uint64_t unmatched)
+static inline void expect_match_counts(struct bench *b, uint64_t matched, uint64_t ambiguous,
+				       uint64_t unmatched)
 {
 	struct match_counts t;
 
 	assert_int_equal(matcher_settle(&b->m), 0);
-	t = totals(&b->m);
+	t = sum_match_counts(&b->m);
 	assert_int_equal(t.matched, matched);
 	assert_int_equal(t.ambiguous, ambiguous);
 	assert_int_equal(t.unmatched, unmatched);
 }
 
 /* Expect this message, and remove it from the list. */
-static inline void take(struct bench *b, uint32_t from, uint32_t to, int64_t send, int64_t recv)
+static inline void expect_found_message(struct bench *b, uint32_t from, uint32_t to, int64_t send,
+					int64_t recv)
 {
 	for (size_t i = 0; i < b->num; i++) {
 		const struct found *f = &b->found[i];
@@ -129,6 +132,6 @@ static inline void take(struct bench *b, uint32_t from, uint32_t to, int64_t sen
 		 (long long)recv);
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup_matcher, teardown_matcher)
 
 #endif

@@ -20,16 +20,16 @@ static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to, int
  * Once a second, @seconds times, host 0 sends a request and host 1 a response. Each message
  * takes between @delay and 2 @delay. Host 1's clock is @ahead of host 0's.
  */
-static inline void add_talk(struct pairs *ps, int seconds, int64_t ahead, int64_t delay)
+static inline void add_talk_of_two(struct pairs *ps, int seconds, int64_t ahead, int64_t delay)
 {
 	uint64_t seed = 7;
 
 	for (int i = 0; i < seconds; i++) {
 		const int64_t t = i * SEC + SEC / 2;
 
-		add_message(ps, 0, 1, t, t + ahead + delay + below(&seed, delay));
+		add_message(ps, 0, 1, t, t + ahead + delay + draw_integer_below(&seed, delay));
 		add_message(ps, 1, 0, t + ahead + SEC / 4,
-			    t + SEC / 4 + delay + below(&seed, delay));
+			    t + SEC / 4 + delay + draw_integer_below(&seed, delay));
 	}
 	assert_int_equal(pairs_settle(ps), 0);
 	assert_int_equal(ps->num, 1);

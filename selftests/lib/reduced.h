@@ -20,8 +20,8 @@ struct reduced {
 };
 
 /* Two hosts exchange a message in each direction once a second, for @seconds seconds. */
-static inline void reduced_talk(struct reduced *r, uint32_t a, uint32_t b, int seconds,
-				int64_t delay)
+static inline void reduced_add_talk(struct reduced *r, uint32_t a, uint32_t b, int seconds,
+				    int64_t delay)
 {
 	const int64_t ahead[] = { a * SEC, b * SEC };
 

@@ -28,7 +28,7 @@ static inline void sample_gather(struct sample *s)
 		       .to = AHEAD + SECONDS * SEC,
 		       .offset = -AHEAD - 250 * US },
 	};
-	add_talk(&s->ps, SECONDS, AHEAD, DELAY);
+	add_talk_of_two(&s->ps, SECONDS, AHEAD, DELAY);
 	s->link = (struct link){
 		.pair = s->ps.pair[0],
 		.other = &sample_reference,

@@ -14,7 +14,7 @@
 typedef double (*truth_fn)(double t);
 
 /* A curve_fn: the result of an initial fit. */
-static inline double staged_truth(void *truth, double t)
+static inline double staged_compute_truth(void *truth, double t)
 {
 	return MISSING + (*(truth_fn *)truth)(t);
 }
@@ -30,12 +30,12 @@ static inline void staged_init(struct host_fit *k, struct sample *s, truth_fn tr
 		.drift = 1e-16,
 		.margin = calloc(1, sizeof(double)),
 	};
-	observations_set_residuals(&k->obs, staged_truth, &truth);
+	observations_set_residuals(&k->obs, staged_compute_truth, &truth);
 	assert_int_equal(delays_set_means(&k->obs), 0);
 }
 
 /* Return the largest error of the best curve, except within 2 s of @not. */
-static inline double staged_worst(const struct host_fit *k, truth_fn truth, double not )
+static inline double staged_find_worst_error(const struct host_fit *k, truth_fn truth, double not )
 {
 	double most = 0;
 

@@ -35,13 +35,13 @@ struct machine {
 	size_t num;
 };
 
-static inline int64_t raw_time(const struct machine *m, int64_t t)
+static inline int64_t compute_raw_time(const struct machine *m, int64_t t)
 {
 	return 77 * SEC + t + llround(m->skew * (double)t);
 }
 
 /* Return the reading of the clock at a raw time. */
-static inline int64_t shown(const struct machine *m, int64_t raw)
+static inline int64_t read_clock_at_raw(const struct machine *m, int64_t raw)
 {
 	size_t i = m->num - 1;
 
@@ -51,14 +51,14 @@ static inline int64_t shown(const struct machine *m, int64_t raw)
 	       llround((m->rate[i] - 1) * (double)(raw - m->change[i]));
 }
 
-static inline int64_t reading(const struct machine *m, int64_t t)
+static inline int64_t read_clock_at_time(const struct machine *m, int64_t t)
 {
-	return shown(m, raw_time(m, t));
+	return read_clock_at_raw(m, compute_raw_time(m, t));
 }
 
-static inline void steer(struct machine *m, int64_t raw, double rate, int64_t set_by)
+static inline void steer_clock(struct machine *m, int64_t raw, double rate, int64_t set_by)
 {
-	int64_t at = m->num ? shown(m, raw) : EPOCH + m->offset;
+	int64_t at = m->num ? read_clock_at_raw(m, raw) : EPOCH + m->offset;
 
 	assert_true(m->num < MOST_CHANGES);
 	m->change[m->num] = raw;
@@ -71,15 +71,15 @@ static inline void steer(struct machine *m, int64_t raw, double rate, int64_t se
  * Slew the clock as chrony does: each slew lasts some seconds, then the clock runs at its
  * own rate.
  */
-static inline void chrony(struct machine *m, uint64_t *s)
+static inline void steer_like_chrony(struct machine *m, uint64_t *s)
 {
-	for (int64_t raw = raw_time(m, 0); raw < raw_time(m, SPAN);) {
-		double own = 1 + (uniform(s) - 0.5) * 10 * PPM;
+	for (int64_t raw = compute_raw_time(m, 0); raw < compute_raw_time(m, SPAN);) {
+		double own = 1 + (draw_between_0_and_1(s) - 0.5) * 10 * PPM;
 
-		steer(m, raw, own + (uniform(s) - 0.5) * 200 * PPM, 0);
-		raw += SEC / 2 + below(s, 7 * SEC);
-		steer(m, raw, own, 0);
-		raw += 8 * SEC + below(s, 48 * SEC);
+		steer_clock(m, raw, own + (draw_between_0_and_1(s) - 0.5) * 200 * PPM, 0);
+		raw += SEC / 2 + draw_integer_below(s, 7 * SEC);
+		steer_clock(m, raw, own, 0);
+		raw += 8 * SEC + draw_integer_below(s, 48 * SEC);
 	}
 }
 
@@ -89,7 +89,7 @@ struct world {
 	uint64_t seed;
 };
 
-static inline void make_world(struct world *w, uint64_t seed)
+static inline void make_steered_world(struct world *w, uint64_t seed)
 {
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
@@ -99,19 +99,19 @@ static inline void make_world(struct world *w, uint64_t seed)
 
 		m->skew = (i ? 30 : -20) * PPM;
 		m->offset = i * 3 * SEC;
-		steer(m, raw_time(m, -SEC), 1, 0);
+		steer_clock(m, compute_raw_time(m, -SEC), 1, 0);
 		assert_int_equal(netsync_add_host(w->ns, i ? "b" : "a"), i);
 	}
 }
 
-static inline struct netsync_clock_point point_at(const struct machine *m, uint32_t host,
-						  int64_t raw)
+static inline struct netsync_clock_point make_clock_point(const struct machine *m, uint32_t host,
+							  int64_t raw)
 {
 	struct netsync_clock_point p = {
 		.size = sizeof(p),
 		.host = host,
 		.raw_ns = raw,
-		.time_ns = shown(m, raw),
+		.time_ns = read_clock_at_raw(m, raw),
 	};
 
 	for (size_t i = 0; i < m->num; i++)
@@ -123,59 +123,62 @@ static inline struct netsync_clock_point point_at(const struct machine *m, uint3
 }
 
 /* Push a reading at each change, and one every second, as the kernel module does. */
-static inline void tell(struct world *w, uint32_t host, int64_t from, int64_t to)
+static inline void push_all_changes(struct world *w, uint32_t host, int64_t from, int64_t to)
 {
 	const struct machine *m = &w->m[host];
 
-	for (int64_t raw = raw_time(m, from); raw < raw_time(m, to); raw += SEC) {
-		const struct netsync_clock_point p = point_at(m, host, raw);
+	for (int64_t raw = compute_raw_time(m, from); raw < compute_raw_time(m, to); raw += SEC) {
+		const struct netsync_clock_point p = make_clock_point(m, host, raw);
 
 		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 	}
 	for (size_t i = 0; i < m->num; i++) {
-		const struct netsync_clock_point p = point_at(m, host, m->change[i]);
+		const struct netsync_clock_point p = make_clock_point(m, host, m->change[i]);
 
-		if (m->change[i] >= raw_time(m, from) && m->change[i] < raw_time(m, to))
+		if (m->change[i] >= compute_raw_time(m, from) &&
+		    m->change[i] < compute_raw_time(m, to))
 			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 	}
 }
 
 /* Push all readings of a host's clock, except those within a window. */
-static inline void tell_but(struct world *w, uint32_t host, int64_t from, int64_t to)
+static inline void push_changes_with_losses(struct world *w, uint32_t host, int64_t from,
+					    int64_t to)
 {
-	tell(w, host, 0, from);
-	tell(w, host, to, SPAN);
+	push_all_changes(w, host, 0, from);
+	push_all_changes(w, host, to, SPAN);
 }
 
 /*
  * Push ten readings a second with an error of up to 30 ns and without rates, so that rate
  * steps of 100 ppm appear as curvature.
  */
-static inline void sample(struct world *w, int64_t from, int64_t to, uint64_t *s)
+static inline void push_sampled_readings(struct world *w, int64_t from, int64_t to, uint64_t *s)
 {
 	for (uint32_t host = 0; host < 2; host++)
 		for (int64_t t = from; t < to; t += SEC / 10) {
-			struct netsync_clock_point p = point_at(&w->m[host], host,
-								raw_time(&w->m[host], t));
+			struct netsync_clock_point p = make_clock_point(
+				&w->m[host], host, compute_raw_time(&w->m[host], t));
 
 			p.rate = 0;
 			p.within_ns = 30;
-			p.raw_ns += below(s, 61) - 30;
+			p.raw_ns += draw_integer_below(s, 61) - 30;
 			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 		}
 }
 
-static inline void talk(struct world *w, int64_t from, int64_t to)
+static inline void exchange_messages(struct world *w, int64_t from, int64_t to)
 {
 	for (int64_t t = from; t < to; t += SEC / RATE) {
-		int64_t at = t + below(&w->seed, SEC / RATE);
-		int64_t late = at + DELAY + (int64_t)exponential(&w->seed, MEAN);
-		int way = (int)(random64(&w->seed) & 1);
+		int64_t at = t + draw_integer_below(&w->seed, SEC / RATE);
+		int64_t late = at + DELAY + (int64_t)draw_from_exponential(&w->seed, MEAN);
+		int way = (int)(draw_random64(&w->seed) & 1);
 
 		for (int i = 0; i < 2; i++, way = !way)
 			assert_int_equal(netsync_push_message(w->ns, way, !way,
-							      reading(&w->m[way], at),
-							      reading(&w->m[!way], late)),
+							      read_clock_at_time(&w->m[way], at),
+							      read_clock_at_time(&w->m[!way],
+										 late)),
 					 0);
 	}
 }
@@ -188,8 +191,8 @@ struct errors {
 };
 
 /* Measure the errors of b on a's clock, except within @margin of the time @except. */
-static inline struct errors errors_at(const struct world *w, int64_t apart, int64_t except,
-				      int64_t margin)
+static inline struct errors measure_errors(const struct world *w, int64_t apart, int64_t except,
+					   int64_t margin)
 {
 	uint32_t reference = (uint32_t)netsync_reference(w->ns);
 	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
@@ -198,11 +201,12 @@ static inline struct errors errors_at(const struct world *w, int64_t apart, int6
 
 	assert_non_null(c);
 	for (int64_t t = 0; t <= SPAN - SEC; t += apart) {
-		int64_t truth = reading(&w->m[reference], t), got, bound;
+		int64_t truth = read_clock_at_time(&w->m[reference], t), got, bound;
 
 		if (llabs(t - except) < margin)
 			continue;
-		assert_int_equal(netsync_convert(c, reading(&w->m[!reference], t), &got, &bound),
+		assert_int_equal(netsync_convert(c, read_clock_at_time(&w->m[!reference], t), &got,
+						 &bound),
 				 0);
 		e.rms += (double)(got - truth) * (double)(got - truth);
 		n++;
@@ -215,10 +219,10 @@ static inline struct errors errors_at(const struct world *w, int64_t apart, int6
 	return e;
 }
 
-static inline struct errors solve(struct world *w)
+static inline struct errors solve_and_measure(struct world *w)
 {
 	assert_int_equal(netsync_solve(w->ns, NULL), 0);
-	return errors_at(w, SEC / 10, -SPAN, 0);
+	return measure_errors(w, SEC / 10, -SPAN, 0);
 }
 
 static inline void check_accurate(const struct world *w)
@@ -239,7 +243,7 @@ static inline void check_steering(const struct world *w, uint32_t host, int64_t 
 	double lo = INFINITY, hi = -INFINITY;
 
 	for (size_t i = 0; i < m->num; i++) {
-		if (m->change[i] > raw_time(m, SPAN - 2 * SEC))
+		if (m->change[i] > compute_raw_time(m, SPAN - 2 * SEC))
 			break;
 		lo = fmin(lo, (m->rate[i] - 1) / PPM);
 		hi = fmax(hi, (m->rate[i] - 1) / PPM);

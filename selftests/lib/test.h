@@ -20,7 +20,7 @@
 #define SEC INT64_C(1000000000)
 
 /* splitmix64 */
-static inline uint64_t random64(uint64_t *state)
+static inline uint64_t draw_random64(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -30,18 +30,18 @@ static inline uint64_t random64(uint64_t *state)
 }
 
 /* Return a number in the open interval (0, 1). */
-static inline double uniform(uint64_t *state)
+static inline double draw_between_0_and_1(uint64_t *state)
 {
-	return ((double)(random64(state) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(draw_random64(state) >> 11) + 0.5) * 0x1p-53;
 }
 
-static inline double exponential(uint64_t *state, double mean)
+static inline double draw_from_exponential(uint64_t *state, double mean)
 {
-	return -mean * log(uniform(state));
+	return -mean * log(draw_between_0_and_1(state));
 }
 
 /* Return a TCP segment from 10.0.0.1 to 10.0.0.2, with all fields known except those of offload. */
-static inline struct netsync_packet a_segment(void)
+static inline struct netsync_packet make_tcp_segment(void)
 {
 	return (struct netsync_packet){
 		.size = sizeof(struct netsync_packet),
@@ -67,9 +67,9 @@ static inline struct netsync_packet a_segment(void)
 	};
 }
 
-static inline int64_t below(uint64_t *state, int64_t n)
+static inline int64_t draw_integer_below(uint64_t *state, int64_t n)
 {
-	return (int64_t)(random64(state) % (uint64_t)n);
+	return (int64_t)(draw_random64(state) % (uint64_t)n);
 }
 
 #endif

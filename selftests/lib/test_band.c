@@ -8,7 +8,7 @@
 #define ROWS 9
 
 /* An element of a symmetric matrix whose lower band is stored. */
-static double element(double (*a)[BAND], size_t i, size_t k)
+static double get_band_element(double (*a)[BAND], size_t i, size_t k)
 {
 	const size_t row = i > k ? i : k, left = i > k ? i - k : k - i;
 
@@ -23,9 +23,9 @@ static void test_solve(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
-		x[i] = (double)below(&seed, 1000);
+		x[i] = (double)draw_integer_below(&seed, 1000);
 		for (size_t k = 0; k < BAND; k++)
-			a[i][k] = k > i ? 0 : (double)below(&seed, 100);
+			a[i][k] = k > i ? 0 : (double)draw_integer_below(&seed, 100);
 		/* Make the diagonal element larger than the sum of all others in its row. */
 		a[i][0] += 600;
 	}
@@ -36,7 +36,7 @@ static void test_solve(void **state)
 		double all = 0;
 
 		for (size_t k = 0; k < ROWS; k++)
-			all += element(a, i, k) * x[k];
+			all += get_band_element(a, i, k) * x[k];
 		assert_true(fabs(y[i] - all) < 1e-9 * 1e6);
 	}
 	band_forward(*factor, y, ROWS, 1);

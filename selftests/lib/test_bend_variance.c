@@ -13,7 +13,7 @@
 #define SLEW 50e-6
 #define KNOWN 1e-6
 
-static double square(double v)
+static double square_value(double v)
 {
 	return v * v;
 }
@@ -36,16 +36,16 @@ static void test_begin(void **state)
 		 * The initial deviation is 20 ppm for a bend of one second, and grows with
 		 * the root of time.
 		 */
-		assert_true(fabs(variance[i] - square(20e-6) * length / 1e9) <
-			    1e-6 * square(20e-6));
+		assert_true(fabs(variance[i] - square_value(20e-6) * length / 1e9) <
+			    1e-6 * square_value(20e-6));
 	}
 	spline_free(&s);
 }
 
 /* The final learned variance of a bend with this observation. */
-static double learned(double slope, double deviation, double begin)
+static double learn_until_settled(double slope, double deviation, double begin)
 {
-	const struct slope_change change = { slope, square(deviation), 1e9 };
+	const struct slope_change change = { slope, square_value(deviation), 1e9 };
 	double variance = begin;
 
 	for (int i = 0; i < ROUNDS; i++) {
@@ -66,13 +66,13 @@ static void test_learn(void **state)
 	 * The likeliest variance of a known bend is its square, less the variance of its
 	 * error.
 	 */
-	assert_true(fabs(sqrt(learned(SLEW, KNOWN, 1e-8)) / SLEW - 1) < 0.1);
-	assert_true(fabs(sqrt(learned(SLEW, KNOWN, 1e-11)) / SLEW - 1) < 0.1);
+	assert_true(fabs(sqrt(learn_until_settled(SLEW, KNOWN, 1e-8)) / SLEW - 1) < 0.1);
+	assert_true(fabs(sqrt(learn_until_settled(SLEW, KNOWN, 1e-11)) / SLEW - 1) < 0.1);
 	/* A bend as large as its error vanishes. */
-	assert_true(sqrt(learned(KNOWN, KNOWN, 1e-10)) < KNOWN);
-	assert_true(sqrt(learned(0, KNOWN, 1e-10)) < KNOWN / 2);
+	assert_true(sqrt(learn_until_settled(KNOWN, KNOWN, 1e-10)) < KNOWN);
+	assert_true(sqrt(learn_until_settled(0, KNOWN, 1e-10)) < KNOWN / 2);
 	/* The oscillator's own noise is the lower limit of the variance. */
-	assert_true(sqrt(learned(0, KNOWN, 1e-10)) > 1e-11);
+	assert_true(sqrt(learn_until_settled(0, KNOWN, 1e-10)) > 1e-11);
 }
 
 /* Without messages, the variance falls to the oscillator's noise, except at a change point. */

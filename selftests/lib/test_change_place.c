@@ -19,7 +19,7 @@ struct seen {
  * Make limits 100 ns above and below the curve, every 10 ns. After STEP, the limits are
  * higher by @by.
  */
-static void see(struct seen *s, double by)
+static void make_seen_limits(struct seen *s, double by)
 {
 	*s = (struct seen){ 0 };
 	for (int side = 0; side < 2; side++) {
@@ -46,7 +46,7 @@ static void test_forward(void **state)
 	struct seen s;
 
 	(void)state;
-	see(&s, 1000);
+	make_seen_limits(&s, 1000);
 	change_point_place_phase_step(&b, &s.all, 500, 0);
 	assert_true(b.t == STEP + 5);
 	assert_true(b.uncertainty == 5 + 500);
@@ -58,7 +58,7 @@ static void test_backward(void **state)
 	struct seen s;
 
 	(void)state;
-	see(&s, -1000);
+	make_seen_limits(&s, -1000);
 	change_point_place_phase_step(&b, &s.all, -500, 0);
 	assert_true(b.t == STEP + 5);
 	assert_true(b.uncertainty == 5);
@@ -71,13 +71,13 @@ static void test_suspended(void **state)
 	struct seen s;
 
 	(void)state;
-	see(&s, 10e9);
+	make_seen_limits(&s, 10e9);
 	change_point_place_phase_step(&b, &s.all, 5e9, 0);
 	assert_true(b.stood_still);
 	assert_true(b.t == STEP + 5);
 	assert_true(b.uncertainty == 5);
 	/* A clock stepped back by this much shows times twice. */
-	see(&s, 10e9);
+	make_seen_limits(&s, 10e9);
 	for (size_t i = 0; i < s.all.num; i++)
 		s.obs[i].t = s.obs[i].t * 1e8 - (s.obs[i].t > STEP ? 10e9 : 0);
 	b = (struct change_point){ .t = 45e9, .uncertainty = 10e9, .offset = 10e9 };
@@ -96,7 +96,7 @@ static void test_suspended_in_silence(void **state)
 	struct seen s;
 
 	(void)state;
-	see(&s, 10e9);
+	make_seen_limits(&s, 10e9);
 	/* Messages of each direction are 0.2 s apart; the clock stood still for 10 s. */
 	for (size_t i = 0; i < s.all.num; i++)
 		s.obs[i].t = STEP + (s.obs[i].t - STEP) * 2e7;
@@ -121,11 +121,11 @@ static void test_unknown(void **state)
 	struct seen s;
 
 	(void)state;
-	see(&s, -1000);
+	make_seen_limits(&s, -1000);
 	change_point_place_phase_step(&b, &s.all, -500, 0);
 	assert_true(b.t == 455 && b.uncertainty == 4);
 	b = (struct change_point){ .t = STEP, .uncertainty = 200, .offset = -50 };
-	see(&s, -50);
+	make_seen_limits(&s, -50);
 	change_point_place_phase_step(&b, &s.all, -25, 0);
 	assert_true(b.t == STEP && b.uncertainty == 200);
 }
@@ -139,7 +139,7 @@ static void test_split_of_nothing(void **state)
 	struct seen s;
 
 	(void)state;
-	see(&s, 0);
+	make_seen_limits(&s, 0);
 	assert_int_equal(change_point_split(b, &s.all, &margin, &e, 50), 0);
 	assert_true(b[0].t == 1e6);
 }

@@ -25,13 +25,13 @@ typedef double (*ahead_fn)(double t);
 /* The minimum delay of a direction. */
 typedef double (*delay_fn)(int side, double t);
 
-static double right(double t)
+static double show_no_change(double t)
 {
 	(void)t;
 	return 0;
 }
 
-static double same(int side, double t)
+static double get_same_delay(int side, double t)
 {
 	(void)side;
 	(void)t;
@@ -44,7 +44,7 @@ struct network {
 	uint64_t seed;
 	double wrong; /* fraction of the messages that are wrong */
 	bool alone;   /* host 1 has one neighbour instead of two */
-	/* make() fills in all other members. */
+	/* make_network() fills in all other members. */
 	struct pairs pairs;
 	struct correction other;
 	struct correction correction;
@@ -53,10 +53,10 @@ struct network {
 	struct initial_fit initial;
 };
 
-static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
+static void send_between_peers(struct network *n, uint32_t peer, int side, uint64_t *seed)
 {
-	double t = uniform(seed) * SPAN;
-	double late = n->delay(side, t) + exponential(seed, MEAN);
+	double t = draw_between_0_and_1(seed) * SPAN;
+	double late = n->delay(side, t) + draw_from_exponential(seed, MEAN);
 	double r = t + late;
 	struct endpoint from = { side == ABOVE ? 1 : peer, 0, llround(t) };
 	struct endpoint to = { side == ABOVE ? peer : 1, 0, llround(r) };
@@ -66,12 +66,12 @@ static void send(struct network *n, uint32_t peer, int side, uint64_t *seed)
 	else
 		to.t += llround(n->ahead(r));
 	/* A wrong message answers another request, which was sent up to 0.1 s earlier or later. */
-	if (uniform(seed) < n->wrong)
-		to.t += below(seed, 200000000) - 100000000;
+	if (draw_between_0_and_1(seed) < n->wrong)
+		to.t += draw_integer_below(seed, 200000000) - 100000000;
 	assert_int_equal(pairs_add(&n->pairs, &from, &to), 0);
 }
 
-static void make(struct network *n)
+static void make_network(struct network *n)
 {
 	uint64_t seed = n->seed * 1000003;
 
@@ -80,7 +80,7 @@ static void make(struct network *n)
 	n->other.known = true;
 	for (long i = 0; i < (long)(SPAN / 1e9 * RATE); i++)
 		for (int side = 0; side < 2; side++)
-			send(n, i & 1 && !n->alone ? 2 : 0, side, &seed);
+			send_between_peers(n, i & 1 && !n->alone ? 2 : 0, side, &seed);
 	assert_int_equal(pairs_settle(&n->pairs), 0);
 	assert_int_equal(n->pairs.num, n->alone ? 1 : 2);
 	for (size_t i = 0; i < n->pairs.num; i++)
@@ -95,12 +95,12 @@ static void make(struct network *n)
 }
 
 /* The line relative to which the points are given. */
-static double straight(const struct correction *c, double t)
+static double evaluate_line(const struct correction *c, double t)
 {
 	return (double)c->offset + c->frac + c->skew * t;
 }
 
-static void done(struct network *n)
+static void release_network(struct network *n)
 {
 	observations_release(&n->points);
 	initial_fit_release(&n->initial);
@@ -109,26 +109,26 @@ static void done(struct network *n)
 }
 
 /* Find change points in a first pass, in which only the middle line is known. */
-static int look(struct network *n)
+static int find_first_change_points(struct network *n)
 {
 	return change_points_find(&n->correction, &n->points, DRIFT, false, initial_fit_at,
 				  &n->initial);
 }
 
-static int find(struct network *n)
+static int make_and_find_change_points(struct network *n)
 {
 	int found;
 
-	make(n);
+	make_network(n);
 	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
-	found = look(n);
+	found = find_first_change_points(n);
 	assert_int_equal(found, n->correction.num_changes);
 	for (int i = 1; i < found; i++)
 		assert_true(n->correction.change[i - 1].t <= n->correction.change[i].t);
 	return found;
 }
 
-static void finds_none(ahead_fn ahead, delay_fn delay, uint64_t seed, bool alone)
+static void check_nothing_found(ahead_fn ahead, delay_fn delay, uint64_t seed, bool alone)
 {
 	struct network n = {
 		.ahead = ahead,
@@ -137,8 +137,8 @@ static void finds_none(ahead_fn ahead, delay_fn delay, uint64_t seed, bool alone
 		.alone = alone,
 	};
 
-	assert_int_equal(find(&n), 0);
-	done(&n);
+	assert_int_equal(make_and_find_change_points(&n), 0);
+	release_network(&n);
 }
 
 /* ---- no change points --------------------------------------------------- */
@@ -147,17 +147,17 @@ static void test_noise(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++)
-		finds_none(right, same, seed, seed & 1);
+		check_nothing_found(show_no_change, get_same_delay, seed, seed & 1);
 }
 
 /* A drift of half of the assumed maximum, which changes the rate by 12 ppm in total. */
-static double drifting(double t)
+static double drift_at_half_limit(double t)
 {
 	return 0.25 * DRIFT * t * t;
 }
 
 /* A drift of at most 53 ppb/s. */
-static double swinging(double t)
+static double swing_within_limit(double t)
 {
 	return 30e3 * sin(2 * M_PI * t / 150e9);
 }
@@ -166,36 +166,36 @@ static void test_smooth(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 4; seed++) {
-		finds_none(drifting, same, seed, seed & 1);
-		finds_none(swinging, same, seed, false);
+		check_nothing_found(drift_at_half_limit, get_same_delay, seed, seed & 1);
+		check_nothing_found(swing_within_limit, get_same_delay, seed, false);
 	}
 }
 
 /* After BREAK, one direction uses a longer route, */
-static double slower_up(int side, double t)
+static double slow_one_direction(int side, double t)
 {
 	return DELAY + (side == ABOVE && t > BREAK ? 30e3 : 0);
 }
 
-static double slower_down(int side, double t)
+static double slow_other_direction(int side, double t)
 {
 	return DELAY + (side == BELOW && t > BREAK ? 30e3 : 0);
 }
 
 /* or both directions do, */
-static double slower(int side, double t)
+static double slow_both_directions(int side, double t)
 {
 	(void)side;
 	return DELAY + (t > BREAK ? 30e3 : 0);
 }
 
 /* or a queue in one direction fills. */
-static double queueing(int side, double t)
+static double fill_queue_upward(int side, double t)
 {
 	return DELAY + (side == ABOVE ? 20 * PPM * fmax(t - BREAK, 0) : 0);
 }
 
-static double queueing_both(int side, double t)
+static double fill_both_queues(int side, double t)
 {
 	(void)side;
 	return DELAY + 20 * PPM * fmax(t - BREAK, 0);
@@ -203,29 +203,30 @@ static double queueing_both(int side, double t)
 
 static void test_delays(void **state)
 {
-	const delay_fn delays[] = { slower_up, slower_down, slower, queueing, queueing_both };
+	const delay_fn delays[] = { slow_one_direction, slow_other_direction, slow_both_directions,
+				    fill_queue_upward, fill_both_queues };
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 2; seed++)
 		for (int i = 0; i < 5; i++)
-			finds_none(right, delays[i], seed, seed & 1);
+			check_nothing_found(show_no_change, delays[i], seed, seed & 1);
 }
 
 /* ---- kinks ------------------------------------------------------------- */
 
-static double kink(double t)
+static double change_rate_once(double t)
 {
 	return 20 * PPM * fmax(t - BREAK, 0);
 }
 
-static double two_kinks(double t)
+static double change_rate_twice(double t)
 {
-	return kink(t) - kink(t - 5e9);
+	return change_rate_once(t) - change_rate_once(t - 5e9);
 }
 
-static double unequal_kinks(double t)
+static double change_rate_unequally(double t)
 {
-	return kink(t) + 2 * kink(t - 5e9);
+	return change_rate_once(t) + 2 * change_rate_once(t - 5e9);
 }
 
 /* If the clock becomes faster, its correction must fall. */
@@ -244,29 +245,29 @@ static void check_kink(const struct change_point *b, double t, double faster)
 static void find_kinks(uint64_t seed, bool alone)
 {
 	struct network one = {
-		.ahead = kink,
-		.delay = same,
+		.ahead = change_rate_once,
+		.delay = get_same_delay,
 		.seed = seed,
 		.alone = alone,
 	};
 	struct network two = one, unequal = one;
 
-	assert_int_equal(find(&one), 1);
+	assert_int_equal(make_and_find_change_points(&one), 1);
 	check_kink(&one.correction.change[0], BREAK, 20 * PPM);
 	assert_float_equal(one.correction.change[0].t, BREAK, 0.5e9);
 	/* A second pass finds no other change point. */
-	assert_int_equal(look(&one), 0);
-	done(&one);
-	two.ahead = two_kinks;
-	assert_int_equal(find(&two), 2);
+	assert_int_equal(find_first_change_points(&one), 0);
+	release_network(&one);
+	two.ahead = change_rate_twice;
+	assert_int_equal(make_and_find_change_points(&two), 2);
 	check_kink(&two.correction.change[0], BREAK, 20 * PPM);
 	check_kink(&two.correction.change[1], BREAK + 5e9, -20 * PPM);
-	done(&two);
-	unequal.ahead = unequal_kinks;
-	assert_int_equal(find(&unequal), 2);
+	release_network(&two);
+	unequal.ahead = change_rate_unequally;
+	assert_int_equal(make_and_find_change_points(&unequal), 2);
 	check_kink(&unequal.correction.change[0], BREAK, 20 * PPM);
 	check_kink(&unequal.correction.change[1], BREAK + 5e9, 40 * PPM);
-	done(&unequal);
+	release_network(&unequal);
 }
 
 static void test_kinks(void **state)
@@ -277,31 +278,32 @@ static void test_kinks(void **state)
 }
 
 /* Relative to a curve that already contains the rate step, no rate step remains. */
-static double kink_known(void *arg, double t)
+static double evaluate_known_kink(void *arg, double t)
 {
 	(void)arg;
-	return -kink(t);
+	return -change_rate_once(t);
 }
 
 static void test_beyond_curve(void **state)
 {
-	struct network n = { .ahead = kink, .delay = same };
+	struct network n = { .ahead = change_rate_once, .delay = get_same_delay };
 
 	(void)state;
-	make(&n);
-	assert_int_equal(
-		change_points_find(&n.correction, &n.points, DRIFT, true, kink_known, NULL), 0);
-	done(&n);
+	make_network(&n);
+	assert_int_equal(change_points_find(&n.correction, &n.points, DRIFT, true,
+					    evaluate_known_kink, NULL),
+			 0);
+	release_network(&n);
 }
 
 /* ---- clocks that are set ----------------------------------------------- */
 
-static double forward(double t)
+static double jump_forward(double t)
 {
 	return t > BREAK ? 50e6 : 0;
 }
 
-static double backward(double t)
+static double jump_backward(double t)
 {
 	return t > BREAK ? -50e6 : 0;
 }
@@ -314,13 +316,13 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 {
 	struct network n = {
 		.ahead = ahead,
-		.delay = same,
+		.delay = get_same_delay,
 		.seed = seed,
 		.alone = alone,
 	};
 	struct change_point b;
 
-	assert_int_equal(find(&n), 1);
+	assert_int_equal(make_and_find_change_points(&n), 1);
 	b = n.correction.change[0];
 	assert_true(b.phase_step);
 	assert_float_equal(b.offset, -size, 1e6);
@@ -328,29 +330,29 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	assert_true(b.uncertainty < 1e9);
 
 	b.uncertainty += fabs(size);
-	change_point_place_phase_step(&b, &n.points, -size / 2 - straight(&n.correction, b.t),
+	change_point_place_phase_step(&b, &n.points, -size / 2 - evaluate_line(&n.correction, b.t),
 				      -n.correction.skew);
 	/* Times from BREAK to BREAK + size were skipped, or were shown twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
 	assert_true(b.uncertainty < fabs(size) + 20e6);
 	assert_true(b.t - b.uncertainty <= BREAK + fmax(size, 0));
 	assert_true(b.t + b.uncertainty >= BREAK + fmin(size, 0));
-	done(&n);
+	release_network(&n);
 }
 
 static void test_jumps(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
-		check_jump(forward, 50e6, seed, seed & 1);
-		check_jump(backward, -50e6, seed, seed & 1);
+		check_jump(jump_forward, 50e6, seed, seed & 1);
+		check_jump(jump_backward, -50e6, seed, seed & 1);
 	}
 }
 
 /* A clock that is stepped so late that only 60 messages in each direction follow. */
 #define LATE (SPAN - 60e9 / RATE)
 
-static double late(double t)
+static double jump_backward_late(double t)
 {
 	return t > LATE ? -50e6 : 0;
 }
@@ -360,16 +362,16 @@ static void test_late_jump(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		struct network n = {
-			.ahead = late,
-			.delay = same,
+			.ahead = jump_backward_late,
+			.delay = get_same_delay,
 			.seed = seed,
 			.alone = true,
 		};
 
-		assert_int_equal(find(&n), 1);
+		assert_int_equal(make_and_find_change_points(&n), 1);
 		assert_true(n.correction.change[0].phase_step);
 		assert_float_equal(n.correction.change[0].offset, 50e6, 1e6);
-		done(&n);
+		release_network(&n);
 	}
 }
 
@@ -377,18 +379,18 @@ static void test_late_jump(void **state)
 
 #define APART 1.2e9
 
-static double near_same(double t)
+static double jump_again_soon(double t)
 {
-	return kink(t) + kink(t - APART);
+	return change_rate_once(t) + change_rate_once(t - APART);
 }
 
-static double near_opposite(double t)
+static double jump_back_soon(double t)
 {
-	return kink(t) - kink(t - APART);
+	return change_rate_once(t) - change_rate_once(t - APART);
 }
 
 /* Return the values and slopes at @at of curves fitted before and after it. */
-static struct ends ends_of(ahead_fn ahead, double at)
+static struct ends make_split_ends(ahead_fn ahead, double at)
 {
 	const double far = 40e9;
 	struct ends e;
@@ -400,17 +402,17 @@ static struct ends ends_of(ahead_fn ahead, double at)
 	return e;
 }
 
-static int split(ahead_fn ahead, double at, uint64_t seed, struct change_point b[2])
+static int split_change_point(ahead_fn ahead, double at, uint64_t seed, struct change_point b[2])
 {
 	const double margin[2] = { DELAY, DELAY };
-	struct network n = { .ahead = ahead, .delay = same, .seed = seed };
-	struct ends e = ends_of(ahead, at);
+	struct network n = { .ahead = ahead, .delay = get_same_delay, .seed = seed };
+	struct ends e = make_split_ends(ahead, at);
 	int ret;
 
 	b[0] = (struct change_point){ .t = at, .uncertainty = 1e9 };
-	make(&n);
+	make_network(&n);
 	ret = change_point_split(b, &n.points, margin, &e, 5e9);
-	done(&n);
+	release_network(&n);
 	return ret;
 }
 
@@ -418,7 +420,7 @@ static void check_split(ahead_fn ahead, double second, uint64_t seed)
 {
 	struct change_point b[2];
 
-	assert_int_equal(split(ahead, BREAK + APART / 2, seed, b), 1);
+	assert_int_equal(split_change_point(ahead, BREAK + APART / 2, seed, b), 1);
 	assert_float_equal(b[0].t, BREAK, 0.4e9);
 	assert_float_equal(b[1].t, BREAK + APART, 0.4e9);
 	assert_float_equal(b[0].skew, -20 * PPM, 10 * PPM);
@@ -434,11 +436,11 @@ static void test_split(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 10; seed++) {
-		check_split(near_same, 20 * PPM, seed);
-		check_split(near_opposite, -20 * PPM, seed);
+		check_split(jump_again_soon, 20 * PPM, seed);
+		check_split(jump_back_soon, -20 * PPM, seed);
 		/* A single rate step is not split, even if its time is uncertain. */
-		assert_int_equal(split(kink, BREAK, seed, b), 0);
-		assert_int_equal(split(kink, BREAK + 0.5e9, seed, b), 0);
+		assert_int_equal(split_change_point(change_rate_once, BREAK, seed, b), 0);
+		assert_int_equal(split_change_point(change_rate_once, BREAK + 0.5e9, seed, b), 0);
 		assert_true(b[0].t == BREAK + 0.5e9 && !b[0].placed);
 	}
 }
@@ -460,7 +462,7 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 
 			for (uint32_t k = 0; k < h->num; k++) {
 				const struct observation *s = &n->points.obs[h->from + k];
-				double y = s->y + straight(c, s->t) + n->ahead(s->t);
+				double y = s->y + evaluate_line(c, s->t) + n->ahead(s->t);
 
 				num += (i & 1 ? -y : y) < -by;
 				++*all;
@@ -470,18 +472,18 @@ static size_t count_inward(const struct network *n, double by, size_t *all)
 	return num;
 }
 
-static void clean(struct network *n, size_t *before, size_t *after, size_t *inward)
+static void clean_wrong_messages(struct network *n, size_t *before, size_t *after, size_t *inward)
 {
 	size_t dropped;
 
-	make(n);
+	make_network(n);
 	*inward = count_inward(n, 50e3, before);
 	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
 	/* The middle line is near the clock, regardless of any other errors. */
 	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
 			assert_float_equal(initial_fit_at(&n->initial, t) +
-						   straight(&n->correction, t),
+						   evaluate_line(&n->correction, t),
 					   -n->ahead(t), 250e3);
 	observations_set_residuals(&n->points, NULL, NULL);
 	assert_int_equal(outliers_reject(&n->points, &n->correction, 0, &dropped), 0);
@@ -490,7 +492,7 @@ static void clean(struct network *n, size_t *before, size_t *after, size_t *inwa
 
 static void test_wrong(void **state)
 {
-	const ahead_fn clocks[] = { right, swinging, kink };
+	const ahead_fn clocks[] = { show_no_change, swing_within_limit, change_rate_once };
 	size_t before, after, inward;
 
 	(void)state;
@@ -498,17 +500,17 @@ static void test_wrong(void **state)
 		for (int i = 0; i < 3; i++) {
 			struct network n = {
 				.ahead = clocks[i],
-				.delay = same,
+				.delay = get_same_delay,
 				.seed = seed,
 				.wrong = 1e-3,
 			};
 
-			clean(&n, &before, &after, &inward);
+			clean_wrong_messages(&n, &before, &after, &inward);
 			/* About half of the 67 wrong messages violate a limit. */
 			assert_true(inward > 20 && inward < 50);
 			assert_true(before - after >= inward);
 			assert_true(before - after < inward + before / 1000);
-			done(&n);
+			release_network(&n);
 		}
 	}
 }
@@ -520,7 +522,8 @@ static void test_right(void **state)
 	 * A step backward is not tested, because times that are shown twice have two true
 	 * offsets.
 	 */
-	const ahead_fn clocks[] = { right, swinging, kink, forward };
+	const ahead_fn clocks[] = { show_no_change, swing_within_limit, change_rate_once,
+				    jump_forward };
 	size_t before, after, inward;
 
 	(void)state;
@@ -528,14 +531,14 @@ static void test_right(void **state)
 		for (int i = 0; i < 4; i++) {
 			struct network n = {
 				.ahead = clocks[i],
-				.delay = same,
+				.delay = get_same_delay,
 				.seed = seed,
 			};
 
-			clean(&n, &before, &after, &inward);
+			clean_wrong_messages(&n, &before, &after, &inward);
 			assert_int_equal(inward, 0);
 			assert_true(before - after < before / 1000);
-			done(&n);
+			release_network(&n);
 		}
 	}
 }

@@ -28,7 +28,7 @@ struct stepped {
 	double more;	 /* mean excess delay; 0 selects DELAY */
 };
 
-static int64_t ahead(const struct stepped *w, int64_t t)
+static int64_t compute_stepped_offset(const struct stepped *w, int64_t t)
 {
 	const int64_t swing = 10 * SEC, at = t % (4 * swing);
 	const int64_t slewed = at < 2 * swing ? at : 4 * swing - at;
@@ -37,13 +37,13 @@ static int64_t ahead(const struct stepped *w, int64_t t)
 	       (int64_t)((double)w->slew_ns * (double)slewed / (2.0 * swing));
 }
 
-static int64_t show_b(const struct stepped *w, int64_t t)
+static int64_t read_clock_b(const struct stepped *w, int64_t t)
 {
-	return EPOCH + 5 * SEC + t + ahead(w, t);
+	return EPOCH + 5 * SEC + t + compute_stepped_offset(w, t);
 }
 
 /* Push requests and their responses. With @apart, push each message at a separate time. */
-static void exchange(struct stepped *w, uint64_t seed, int num)
+static void exchange_stepped_messages(struct stepped *w, uint64_t seed, int num)
 {
 	const int64_t least = w->least ? w->least : DELAY;
 	const double more = w->more > 0 ? w->more : (double)DELAY;
@@ -53,19 +53,20 @@ static void exchange(struct stepped *w, uint64_t seed, int num)
 	assert_int_equal(netsync_add_host(w->ns, "b"), 1);
 	for (int i = 0; i < num; i++) {
 		const int64_t t = w->length / num * i;
-		const int64_t there = t + least + (int64_t)exponential(&seed, more);
+		const int64_t there = t + least + (int64_t)draw_from_exponential(&seed, more);
 		const int64_t back = there + 300 * US;
-		const int64_t end = back + least + (int64_t)exponential(&seed, more);
+		const int64_t end = back + least + (int64_t)draw_from_exponential(&seed, more);
 
 		if (t >= w->silent_from && t < w->silent_to)
 			continue;
-		assert_int_equal(netsync_push_message(w->ns, 0, 1, EPOCH + t, show_b(w, there)), 0);
-		assert_int_equal(netsync_push_message(w->ns, 1, 0, show_b(w, back), EPOCH + end),
-				 0);
+		assert_int_equal(
+			netsync_push_message(w->ns, 0, 1, EPOCH + t, read_clock_b(w, there)), 0);
+		assert_int_equal(
+			netsync_push_message(w->ns, 1, 0, read_clock_b(w, back), EPOCH + end), 0);
 	}
 }
 
-static struct netsync_host_info solve(struct stepped *w)
+static struct netsync_host_info solve_stepped(struct stepped *w)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	struct netsync_host_info info = { .size = sizeof(info) };
@@ -87,7 +88,7 @@ static int count_outside(const struct stepped *w)
 
 		if (llabs(t - w->from) < 2 * llabs(w->by) || llabs(t - w->to) < 2 * llabs(w->by))
 			continue;
-		assert_int_equal(netsync_convert(c, show_b(w, t), &at, &bound), 0);
+		assert_int_equal(netsync_convert(c, read_clock_b(w, t), &at, &bound), 0);
 		outside += llabs(at - EPOCH - t) > bound;
 	}
 	return outside;
@@ -108,8 +109,8 @@ static void test_paused(void **state)
 		};
 
 		w.to = w.from + (int64_t)(seed % 8) * SEC + SEC;
-		exchange(&w, seed, (int)(seed % 3) * 700 + 1200);
-		solve(&w);
+		exchange_stepped_messages(&w, seed, (int)(seed % 3) * 700 + 1200);
+		solve_stepped(&w);
 		assert_int_equal(count_outside(&w), 0);
 		netsync_free(w.ns);
 	}
@@ -131,14 +132,14 @@ static void test_silent_steps(void **state)
 		struct netsync_host_info info;
 		int64_t at, bound;
 
-		exchange(&w, seed, MESSAGES);
-		info = solve(&w);
+		exchange_stepped_messages(&w, seed, MESSAGES);
+		info = solve_stepped(&w);
 		assert_true(info.bound_median_ns < 500 * US);
 		assert_int_equal(info.bound_max_ns, NETSYNC_UNKNOWN);
 		assert_int_equal(info.contradicted, 1);
 		assert_int_equal(count_outside(&w), 0);
-		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1), show_b(&w, 180 * SEC),
-						 &at, &bound),
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
+						 read_clock_b(&w, 180 * SEC), &at, &bound),
 				 0);
 		assert_int_equal(bound, NETSYNC_UNKNOWN);
 		netsync_free(w.ns);
@@ -164,8 +165,8 @@ static void test_hidden_step(void **state)
 		};
 		struct netsync_step step = { .size = sizeof(step) };
 
-		exchange(&w, seed, 8000);
-		assert_int_equal(solve(&w).num_steps, 1);
+		exchange_stepped_messages(&w, seed, 8000);
+		assert_int_equal(solve_stepped(&w).num_steps, 1);
 		assert_int_equal(netsync_get_step(w.ns, 1, 0, &step), 0);
 		assert_in_range(llabs(step.offset_ns - w.by), 0, 1000 * US);
 		assert_int_equal(count_outside(&w), 0);
@@ -193,13 +194,13 @@ static void test_about_hidden_step(void **state)
 		};
 		const struct netsync_clock *c;
 
-		exchange(&w, seed, seed % 2 ? 170 : 300);
-		solve(&w);
+		exchange_stepped_messages(&w, seed, seed % 2 ? 170 : 300);
+		solve_stepped(&w);
 		c = netsync_host_clock(w.ns, 1);
 		for (int64_t t = w.from - SEC; t < w.from + SEC; t += SEC / 1000) {
 			int64_t at, bound;
 
-			assert_int_equal(netsync_convert(c, show_b(&w, t), &at, &bound), 0);
+			assert_int_equal(netsync_convert(c, read_clock_b(&w, t), &at, &bound), 0);
 			assert_true(llabs(at - EPOCH - t) <= bound);
 			known += bound < NETSYNC_UNKNOWN;
 		}
@@ -229,8 +230,8 @@ static void test_hidden_from_few(void **state)
 		};
 		struct netsync_host_info info;
 
-		exchange(&w, seed, num[seed / 6 % 4]);
-		info = solve(&w);
+		exchange_stepped_messages(&w, seed, num[seed / 6 % 4]);
+		info = solve_stepped(&w);
 		assert_int_equal(count_outside(&w), 0);
 		assert_in_range(info.bound_median_ns, 12000 * US, 40000 * US);
 		if (!w.by)
@@ -250,13 +251,13 @@ static void test_other_pair(void **state)
 	struct stepped w = { .length = 60 * SEC };
 
 	(void)state;
-	exchange(&w, 3, 600);
+	exchange_stepped_messages(&w, 3, 600);
 	/* The third host is farther away from both others. */
 	assert_int_equal(netsync_add_host(w.ns, "c"), 2);
 	for (int i = 0; i < 1200; i++) {
 		const int64_t t = EPOCH + 60 * SEC / 1200 * i;
-		const int64_t there = t + 500 * US + (int64_t)exponential(&seed, 50e3);
-		const int64_t back = there + 800 * US + (int64_t)exponential(&seed, 50e3);
+		const int64_t there = t + 500 * US + (int64_t)draw_from_exponential(&seed, 50e3);
+		const int64_t back = there + 800 * US + (int64_t)draw_from_exponential(&seed, 50e3);
 		const bool wrong = i == 701, b = i & 1;
 
 		assert_int_equal(netsync_push_message(w.ns, b, 2,
@@ -267,7 +268,7 @@ static void test_other_pair(void **state)
 						      back + (b ? 5 * SEC : 0)),
 				 0);
 	}
-	solve(&w);
+	solve_stepped(&w);
 	for (uint32_t h = 1; h < 3; h++) {
 		assert_int_equal(netsync_get_host(w.ns, h, &info), 0);
 		assert_int_equal(info.quality, NETSYNC_APPROXIMATE);
@@ -296,30 +297,31 @@ static void test_impossible_pair(void **state)
 		};
 		uint64_t s = seed;
 
-		exchange(&w, seed, 16);
+		exchange_stepped_messages(&w, seed, 16);
 		assert_int_equal(netsync_add_host(w.ns, "c"), 2);
 		for (int i = 0; i < 32; i++) {
 			const int64_t t = w.length / 32 * i + SEC / 100, b = i & 1;
-			const int64_t there = t + DELAY + (int64_t)exponential(&s, 50e3);
+			const int64_t there = t + DELAY + (int64_t)draw_from_exponential(&s, 50e3);
 			const int64_t back = there + 100 * US;
-			const int64_t end = back + DELAY + (int64_t)exponential(&s, 50e3);
+			const int64_t end = back + DELAY + (int64_t)draw_from_exponential(&s, 50e3);
 
 			assert_int_equal(netsync_push_message(w.ns, b, 2,
-							      b ? show_b(&w, t) : EPOCH + t,
+							      b ? read_clock_b(&w, t) : EPOCH + t,
 							      EPOCH + there),
 					 0);
 			assert_int_equal(netsync_push_message(w.ns, 2, b, EPOCH + back,
-							      b ? show_b(&w, end) : EPOCH + end),
+							      b ? read_clock_b(&w, end) :
+								  EPOCH + end),
 					 0);
 		}
-		assert_int_equal(solve(&w).contradicted, 1);
+		assert_int_equal(solve_stepped(&w).contradicted, 1);
 		assert_int_equal(count_outside(&w), 0);
 		netsync_free(w.ns);
 	}
 }
 
 /* No segment is steeper than two steered clocks may be relative to each other. */
-static void check_rates_of(const struct netsync *ns, uint32_t host)
+static void check_segment_rates(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 
@@ -346,13 +348,13 @@ static void test_inside(void **state)
 		struct netsync_pair_info pair = { .size = sizeof(pair) };
 		struct netsync_host_info info;
 
-		exchange(&w, seed, seed % 2 ? 60 : 600);
-		info = solve(&w);
+		exchange_stepped_messages(&w, seed, seed % 2 ? 60 : 600);
+		info = solve_stepped(&w);
 		assert_int_equal(count_outside(&w), 0);
 		assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
 		if (info.quality == NETSYNC_ACCURATE)
 			assert_int_equal(pair.inversions_after, 0);
-		check_rates_of(w.ns, 1);
+		check_segment_rates(w.ns, 1);
 		netsync_free(w.ns);
 	}
 }
@@ -367,27 +369,28 @@ static void test_slow(void **state)
 
 	(void)state;
 	for (int i = 0; i < 150; i++) {
-		struct stepped w = { .length = (100 + below(&s, 900)) * SEC };
-		const double mean = exp(uniform(&s) * 3) * 4e8;
-		const int num = 60 + (int)below(&s, 300);
+		struct stepped w = { .length = (100 + draw_integer_below(&s, 900)) * SEC };
+		const double mean = exp(draw_between_0_and_1(&s) * 3) * 4e8;
+		const int num = 60 + (int)draw_integer_below(&s, 300);
 
 		w.ns = netsync_new();
 		assert_int_equal(netsync_add_host(w.ns, "a"), 0);
 		assert_int_equal(netsync_add_host(w.ns, "b"), 1);
 		for (int k = 0; k < num; k++) {
-			const int64_t t = below(&s, w.length);
-			const int64_t late = t + 100 * US + (int64_t)exponential(&s, mean);
-			const bool back = random64(&s) & 1;
+			const int64_t t = draw_integer_below(&s, w.length);
+			const int64_t late = t + 100 * US +
+					     (int64_t)draw_from_exponential(&s, mean);
+			const bool back = draw_random64(&s) & 1;
 
-			assert_int_equal(netsync_push_message(w.ns, back, !back,
-							      back ? show_b(&w, t) : EPOCH + t,
-							      back ? EPOCH + late :
-								     show_b(&w, late)),
-					 0);
+			assert_int_equal(
+				netsync_push_message(w.ns, back, !back,
+						     back ? read_clock_b(&w, t) : EPOCH + t,
+						     back ? EPOCH + late : read_clock_b(&w, late)),
+				0);
 		}
 		/* Regardless of the quality, no two messages are inconsistent. */
-		assert_int_equal(solve(&w).contradicted, 0);
-		check_rates_of(w.ns, 1);
+		assert_int_equal(solve_stepped(&w).contradicted, 0);
+		check_segment_rates(w.ns, 1);
 		assert_int_equal(count_outside(&w), 0);
 		netsync_free(w.ns);
 	}
@@ -404,25 +407,26 @@ static void test_slow_chain(void **state)
 	(void)state;
 	for (int i = 0; i < 60; i++) {
 		const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
-		const int64_t length = (60 + below(&s, 540)) * SEC;
-		const double mean = exp(uniform(&s) * 3) * 4e8;
-		const int num = 60 + (int)below(&s, 240);
+		const int64_t length = (60 + draw_integer_below(&s, 540)) * SEC;
+		const double mean = exp(draw_between_0_and_1(&s) * 3) * 4e8;
+		const int num = 60 + (int)draw_integer_below(&s, 240);
 		struct stepped w = { .ns = netsync_new() };
 
 		for (int h = 0; h < 5; h++)
 			assert_int_equal(netsync_add_host(w.ns, (char[]){ 'a' + (char)h, 0 }), h);
 		for (int k = 0; k < 4 * num; k++) {
-			const uint32_t host = (uint32_t)k % 4, back = random64(&s) & 1;
-			const int64_t t = EPOCH + below(&s, length);
+			const uint32_t host = (uint32_t)k % 4, back = draw_random64(&s) & 1;
+			const int64_t t = EPOCH + draw_integer_below(&s, length);
 
-			assert_int_equal(
-				netsync_push_message(w.ns, host + back, host + !back, t,
-						     t + 100 * US + (int64_t)exponential(&s, mean)),
-				0);
+			assert_int_equal(netsync_push_message(
+						 w.ns, host + back, host + !back, t,
+						 t + 100 * US +
+							 (int64_t)draw_from_exponential(&s, mean)),
+					 0);
 		}
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		for (uint32_t h = 1; h < 5; h++)
-			check_rates_of(w.ns, h);
+			check_segment_rates(w.ns, h);
 		netsync_free(w.ns);
 	}
 }
@@ -448,8 +452,8 @@ static void test_no_silence(void **state)
 	struct stepped w = { .length = 100 * SEC, .slew_ns = 1500 * US };
 
 	(void)state;
-	exchange(&w, 1, MESSAGES);
-	assert_int_equal(solve(&w).silent_ns, 0);
+	exchange_stepped_messages(&w, 1, MESSAGES);
+	assert_int_equal(solve_stepped(&w).silent_ns, 0);
 	netsync_free(w.ns);
 }
 
@@ -462,11 +466,11 @@ static void test_silence_of_one(void **state)
 	struct stepped w = { .length = 15 * SEC, .least = 3 * US, .more = 3e3 };
 
 	(void)state;
-	exchange(&w, 1, 100);
+	exchange_stepped_messages(&w, 1, 100);
 	assert_int_equal(netsync_extend_span(w.ns, 0, EPOCH + 40 * SEC), 0);
-	assert_int_equal(solve(&w).silent_ns, 0);
-	assert_int_equal(netsync_extend_span(w.ns, 1, show_b(&w, 25 * SEC)), 0);
-	assert_in_range(solve(&w).silent_ns, 9 * SEC, 11 * SEC);
+	assert_int_equal(solve_stepped(&w).silent_ns, 0);
+	assert_int_equal(netsync_extend_span(w.ns, 1, read_clock_b(&w, 25 * SEC)), 0);
+	assert_in_range(solve_stepped(&w).silent_ns, 9 * SEC, 11 * SEC);
 	netsync_free(w.ns);
 }
 

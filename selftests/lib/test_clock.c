@@ -5,8 +5,8 @@
 
 #include "test.h"
 
-static struct netsync_clock *make(const struct netsync_segment *s, uint32_t n,
-				  const struct netsync_knot *k, uint32_t m)
+static struct netsync_clock *make_test_clock(const struct netsync_segment *s, uint32_t n,
+					     const struct netsync_knot *k, uint32_t m)
 {
 	const struct netsync_model model = {
 		.size = sizeof(model),
@@ -23,7 +23,7 @@ static struct netsync_clock *make(const struct netsync_segment *s, uint32_t n,
 	return netsync_clock_new(&model, &c) ? NULL : c;
 }
 
-static int64_t convert(const struct netsync_clock *c, int64_t t)
+static int64_t convert_or_fail(const struct netsync_clock *c, int64_t t)
 {
 	int64_t r = 0;
 
@@ -31,7 +31,7 @@ static int64_t convert(const struct netsync_clock *c, int64_t t)
 	return r;
 }
 
-static int64_t bound(const struct netsync_clock *c, int64_t t)
+static int64_t get_bound_of_time(const struct netsync_clock *c, int64_t t)
 {
 	int64_t r, b = -1;
 
@@ -43,12 +43,12 @@ static int64_t bound(const struct netsync_clock *c, int64_t t)
 static void test_exact(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345, 1, 0 };
-	struct netsync_clock *c = make(&s, 1, NULL, 0);
+	struct netsync_clock *c = make_test_clock(&s, 1, NULL, 0);
 
 	(void)state;
 	for (int64_t t = EPOCH - 5000; t < EPOCH + 5000; t++)
-		assert_int_equal(convert(c, t), t + 123456789012345);
-	assert_int_equal(bound(c, EPOCH), NETSYNC_UNKNOWN);
+		assert_int_equal(convert_or_fail(c, t), t + 123456789012345);
+	assert_int_equal(get_bound_of_time(c, EPOCH), NETSYNC_UNKNOWN);
 	netsync_clock_free(c);
 }
 
@@ -59,17 +59,17 @@ static void test_segments(void **state)
 		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1, 0 },
 		{ EPOCH + 2 * SEC, EPOCH + 3 * SEC, 101000, 1 - 50e-6, 0 },
 	};
-	struct netsync_clock *c = make(s, 3, NULL, 0);
+	struct netsync_clock *c = make_test_clock(s, 3, NULL, 0);
 
 	(void)state;
-	assert_int_equal(convert(c, EPOCH), EPOCH + 1000);
-	assert_int_equal(convert(c, EPOCH + SEC / 2), EPOCH + SEC / 2 + 51000);
-	assert_int_equal(convert(c, EPOCH + SEC), EPOCH + SEC + 101000);
-	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
-	assert_int_equal(convert(c, EPOCH + 3 * SEC), EPOCH + 3 * SEC + 51000);
+	assert_int_equal(convert_or_fail(c, EPOCH), EPOCH + 1000);
+	assert_int_equal(convert_or_fail(c, EPOCH + SEC / 2), EPOCH + SEC / 2 + 51000);
+	assert_int_equal(convert_or_fail(c, EPOCH + SEC), EPOCH + SEC + 101000);
+	assert_int_equal(convert_or_fail(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
+	assert_int_equal(convert_or_fail(c, EPOCH + 3 * SEC), EPOCH + 3 * SEC + 51000);
 	/* The first and last segments also apply to times before and after them. */
-	assert_int_equal(convert(c, EPOCH - SEC), EPOCH - SEC - 99000);
-	assert_int_equal(convert(c, EPOCH + 4 * SEC), EPOCH + 4 * SEC + 1000);
+	assert_int_equal(convert_or_fail(c, EPOCH - SEC), EPOCH - SEC - 99000);
+	assert_int_equal(convert_or_fail(c, EPOCH + 4 * SEC), EPOCH + 4 * SEC + 1000);
 	netsync_clock_free(c);
 }
 
@@ -80,7 +80,7 @@ static void test_many(void **state)
 		{ EPOCH + SEC, EPOCH + 2 * SEC, 101000, 1, 0 },
 	};
 	const struct netsync_knot k[] = { { EPOCH, 5000, 700 }, { EPOCH + SEC, 1000, 600 } };
-	struct netsync_clock *c = make(s, 2, k, 2);
+	struct netsync_clock *c = make_test_clock(s, 2, k, 2);
 	int64_t t[100], t_ref[100], bounds[100];
 
 	(void)state;
@@ -88,8 +88,8 @@ static void test_many(void **state)
 		t[i] = EPOCH + (i * 37 % 100) * SEC / 50;
 	assert_int_equal(netsync_convert_many(c, 100, t, t_ref, bounds), 0);
 	for (int i = 0; i < 100; i++) {
-		assert_int_equal(t_ref[i], convert(c, t[i]));
-		assert_int_equal(bounds[i], bound(c, t[i]));
+		assert_int_equal(t_ref[i], convert_or_fail(c, t[i]));
+		assert_int_equal(bounds[i], get_bound_of_time(c, t[i]));
 	}
 	/* Convert in place, up to the first result that does not fit. */
 	t[50] = INT64_MAX;
@@ -108,23 +108,23 @@ static void test_bound(void **state)
 		{ EPOCH + SEC, 1000, 600 },
 		{ EPOCH + 2 * SEC, 500, 2000 },
 	};
-	struct netsync_clock *c = make(&s, 1, k, 3);
+	struct netsync_clock *c = make_test_clock(&s, 1, k, 3);
 
 	(void)state;
-	assert_int_equal(bound(c, EPOCH), 5000);
-	assert_int_equal(bound(c, EPOCH + SEC / 4), 4000);
-	assert_int_equal(bound(c, EPOCH + SEC), 1000);
+	assert_int_equal(get_bound_of_time(c, EPOCH), 5000);
+	assert_int_equal(get_bound_of_time(c, EPOCH + SEC / 4), 4000);
+	assert_int_equal(get_bound_of_time(c, EPOCH + SEC), 1000);
 	/*
 	 * Where the bound falls in one direction and rises in the other, the larger value is
 	 * used.
 	 */
-	assert_int_equal(bound(c, EPOCH + 3 * SEC / 2), 1300);
+	assert_int_equal(get_bound_of_time(c, EPOCH + 3 * SEC / 2), 1300);
 	/*
 	 * Before the first knot, the bound grows by 2 ppm; after the last one, it grows by 3
 	 * ppm.
 	 */
-	assert_int_equal(bound(c, EPOCH - SEC), 7000);
-	assert_int_equal(bound(c, EPOCH + 3 * SEC), 5000);
+	assert_int_equal(get_bound_of_time(c, EPOCH - SEC), 7000);
+	assert_int_equal(get_bound_of_time(c, EPOCH + 3 * SEC), 5000);
 	netsync_clock_free(c);
 }
 
@@ -136,7 +136,7 @@ static void test_interval(void **state)
 		{ EPOCH + SEC, 1000, 600 },
 		{ EPOCH + 2 * SEC, 1000, NETSYNC_UNKNOWN },
 	};
-	struct netsync_clock *c = make(&s, 1, k, 3), *d = make(&s, 1, k, 0);
+	struct netsync_clock *c = make_test_clock(&s, 1, k, 3), *d = make_test_clock(&s, 1, k, 0);
 	int64_t lo, hi;
 
 	(void)state;
@@ -150,7 +150,7 @@ static void test_interval(void **state)
 	assert_int_equal(netsync_interval(c, EPOCH + SEC + 1, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH + SEC + 1 + 7 - 1000);
 	assert_int_equal(hi, INT64_MAX);
-	assert_int_equal(bound(c, EPOCH + SEC + 1), NETSYNC_UNKNOWN);
+	assert_int_equal(get_bound_of_time(c, EPOCH + SEC + 1), NETSYNC_UNKNOWN);
 	assert_int_equal(netsync_interval(d, EPOCH, &lo, &hi), 0);
 	assert_true(lo == INT64_MIN && hi == INT64_MAX);
 	assert_int_equal(netsync_interval(c, INT64_MAX, &lo, &hi), -ERANGE);
@@ -163,9 +163,9 @@ static void test_order(void **state)
 	const struct netsync_segment s[] = { { EPOCH, EPOCH + SEC, 0, 1, 0 },
 					     { EPOCH, EPOCH + SEC, 100, 1, 0 } };
 	const struct netsync_knot k[] = { { EPOCH, 30, 50 }, { EPOCH, 20, 0 } };
-	struct netsync_clock *a = make(&s[0], 1, &k[0], 1);
-	struct netsync_clock *b = make(&s[1], 1, &k[1], 1);
-	struct netsync_clock *c = make(&s[1], 1, NULL, 0);
+	struct netsync_clock *a = make_test_clock(&s[0], 1, &k[0], 1);
+	struct netsync_clock *b = make_test_clock(&s[1], 1, &k[1], 1);
+	struct netsync_clock *c = make_test_clock(&s[1], 1, NULL, 0);
 
 	(void)state;
 	/* The interval [-30, 50], which is 1 ns wider further on, is compared with [80, 100]. */
@@ -189,7 +189,7 @@ static void test_extremes(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, -5, 1 + 500e-6, 0 };
 	const struct netsync_knot k = { EPOCH, 10, 10 };
-	struct netsync_clock *c = make(&s, 1, &k, 1);
+	struct netsync_clock *c = make_test_clock(&s, 1, &k, 1);
 	int64_t r, b;
 
 	(void)state;
@@ -220,12 +220,12 @@ static void test_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_null(make(&bad[i], 1, NULL, 0));
-	assert_null(make(gap, 2, NULL, 0));
-	assert_null(make(NULL, 0, NULL, 0));
-	assert_null(make(&good, 1, k, 2));
-	assert_null(make(&good, 1, k + 2, 1));
-	assert_null(make(&good, 1, k + 3, 1));
+		assert_null(make_test_clock(&bad[i], 1, NULL, 0));
+	assert_null(make_test_clock(gap, 2, NULL, 0));
+	assert_null(make_test_clock(NULL, 0, NULL, 0));
+	assert_null(make_test_clock(&good, 1, k, 2));
+	assert_null(make_test_clock(&good, 1, k + 2, 1));
+	assert_null(make_test_clock(&good, 1, k + 3, 1));
 	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
 	m.size = sizeof(m);
 	m.segment_size--;
@@ -274,8 +274,8 @@ static void test_larger_elements(void **state)
 
 	(void)state;
 	assert_int_equal(netsync_clock_new(&m, &c), 0);
-	assert_int_equal(convert(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
-	assert_int_equal(bound(c, EPOCH + SEC), 1000);
+	assert_int_equal(convert_or_fail(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
+	assert_int_equal(get_bound_of_time(c, EPOCH + SEC), 1000);
 	assert_ptr_equal(netsync_model_segment(&m, 1), &s[1].s);
 	assert_ptr_equal(netsync_model_knot(&m, 1), &k[1].k);
 	assert_int_equal(netsync_clock_model(c, &out), 0);
@@ -292,7 +292,7 @@ static void test_round_trip(void **state)
 		{ EPOCH + SEC, EPOCH + SEC, 12422, 1, NETSYNC_UNKNOWN },
 	};
 	const struct netsync_knot k = { EPOCH, 10, 10 };
-	struct netsync_clock *c = make(s, 2, &k, 1), *d = NULL;
+	struct netsync_clock *c = make_test_clock(s, 2, &k, 1), *d = NULL;
 	struct netsync_model m = { .size = sizeof(m) };
 
 	(void)state;
@@ -301,7 +301,8 @@ static void test_round_trip(void **state)
 	assert_memory_equal(m.segments, s, sizeof(s));
 	assert_int_equal(netsync_clock_new(&m, &d), 0);
 	for (int64_t t = -10; t < 10; t++)
-		assert_int_equal(convert(c, EPOCH + t * SEC / 3), convert(d, EPOCH + t * SEC / 3));
+		assert_int_equal(convert_or_fail(c, EPOCH + t * SEC / 3),
+				 convert_or_fail(d, EPOCH + t * SEC / 3));
 	m.size = 4;
 	assert_int_equal(netsync_clock_model(c, &m), -EINVAL);
 	netsync_clock_free(c);

@@ -14,15 +14,15 @@
 #define MEAN 100e3
 #define LIFTED 1e6
 
-static void make(struct host_fit *k, struct pairs *pairs, struct link *link,
-		 struct correction *other)
+static void make_linked_fit(struct host_fit *k, struct pairs *pairs, struct link *link,
+			    struct correction *other)
 {
 	uint64_t seed = 3;
 
 	*other = (struct correction){ .known = true, .to = (int64_t)SPAN };
 	for (long i = 0; i < MESSAGES; i++) {
-		int64_t t = below(&seed, (int64_t)SPAN);
-		int64_t r = t + (int64_t)(DELAY + LIFTED + exponential(&seed, MEAN));
+		int64_t t = draw_integer_below(&seed, (int64_t)SPAN);
+		int64_t r = t + (int64_t)(DELAY + LIFTED + draw_from_exponential(&seed, MEAN));
 		struct endpoint from = { i & 1, 0, t }, to = { !(i & 1), 0, r };
 
 		assert_int_equal(pairs_add(pairs, &from, &to), 0);
@@ -49,7 +49,7 @@ static void test_minimum(void **state)
 	struct link link;
 
 	(void)state;
-	make(&k, &pairs, &link, &other);
+	make_linked_fit(&k, &pairs, &link, &other);
 	for (size_t intervals = 1; intervals < 100; intervals *= 2) {
 		struct fit f;
 		double cost;

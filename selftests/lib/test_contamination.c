@@ -32,7 +32,7 @@ struct sample {
  * Draw exponential delays. In every @every-th window, the last observation of a bin is far
  * off and was rejected.
  */
-static void draw(struct sample *s, uint64_t seed, size_t every)
+static void draw_contaminated_sample(struct sample *s, uint64_t seed, size_t every)
 {
 	*s = (struct sample){ 0 };
 	s->p = (struct observations){
@@ -64,7 +64,7 @@ static void draw(struct sample *s, uint64_t seed, size_t every)
 				.num = OF_BIN - wrong,
 			};
 			for (size_t i = 0; i < OF_BIN; i++) {
-				double y = -MEAN * log(1 - uniform(&seed));
+				double y = -MEAN * log(1 - draw_between_0_and_1(&seed));
 
 				if (i == OF_BIN - 1 && wrong)
 					y = FAR;
@@ -78,18 +78,18 @@ static void draw(struct sample *s, uint64_t seed, size_t every)
 }
 
 /* Add an observation with a small error. */
-static void add_near(struct sample *s)
+static void add_near_outliers(struct sample *s)
 {
 	s->obs[BELOW][BINS / 2 + 3][4].residual = -NEAR;
 }
 
-static size_t kept(const struct sample *s)
+static size_t count_kept_observations(const struct sample *s)
 {
 	return s->p.num - observations_rejected(&s->p);
 }
 
 /* Return the number of rejected observations. */
-static size_t reject_lone(struct sample *s, const struct correction *c)
+static size_t reject_lone_outliers(struct sample *s, const struct correction *c)
 {
 	size_t rejected;
 
@@ -99,9 +99,9 @@ static size_t reject_lone(struct sample *s, const struct correction *c)
 
 /*
  * Return the number of observations that are rejected because they are inverted at the edge
- * of draw().
+ * of draw_contaminated_sample().
  */
-static size_t reject_inverted(struct sample *s)
+static size_t reject_inverted_outliers(struct sample *s)
 {
 	const double margin = 0, scale = SCALE;
 	size_t rejected;
@@ -118,12 +118,12 @@ static void test_lone(void **state)
 	size_t before;
 
 	(void)state;
-	draw(&s, 1, 1);
-	before = kept(&s);
-	assert_int_equal(reject_lone(&s, &clock_at), 0);
-	add_near(&s);
-	assert_int_equal(reject_lone(&s, &clock_at), 1);
-	assert_int_equal(kept(&s), before - 1);
+	draw_contaminated_sample(&s, 1, 1);
+	before = count_kept_observations(&s);
+	assert_int_equal(reject_lone_outliers(&s, &clock_at), 0);
+	add_near_outliers(&s);
+	assert_int_equal(reject_lone_outliers(&s, &clock_at), 1);
+	assert_int_equal(count_kept_observations(&s), before - 1);
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 }
 
@@ -133,10 +133,10 @@ static void test_two(void **state)
 	static struct sample s;
 
 	(void)state;
-	draw(&s, 2, 1);
-	add_near(&s);
+	draw_contaminated_sample(&s, 2, 1);
+	add_near_outliers(&s);
 	s.obs[BELOW][BINS / 2 + 5][2].residual = -NEAR + 1;
-	assert_int_equal(reject_lone(&s, &clock_at), 2);
+	assert_int_equal(reject_lone_outliers(&s, &clock_at), 2);
 }
 
 static void test_inverted(void **state)
@@ -144,10 +144,10 @@ static void test_inverted(void **state)
 	static struct sample s;
 
 	(void)state;
-	draw(&s, 3, 1);
-	add_near(&s);
+	draw_contaminated_sample(&s, 3, 1);
+	add_near_outliers(&s);
 	s.obs[ABOVE][7][0].residual = -SCALE;
-	assert_int_equal(reject_inverted(&s), 1);
+	assert_int_equal(reject_inverted_outliers(&s), 1);
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
 }
@@ -158,11 +158,11 @@ static void test_resolution(void **state)
 	static struct sample s;
 
 	(void)state;
-	draw(&s, 6, 1);
-	add_near(&s);
+	draw_contaminated_sample(&s, 6, 1);
+	add_near_outliers(&s);
 	s.p.resolution = 10 * MEAN;
-	assert_int_equal(reject_lone(&s, &clock_at), 0);
-	assert_int_equal(reject_inverted(&s), 0);
+	assert_int_equal(reject_lone_outliers(&s, &clock_at), 0);
+	assert_int_equal(reject_inverted_outliers(&s), 0);
 }
 
 /* Errors in only a few places may be errors of the clock. */
@@ -171,10 +171,10 @@ static void test_not_all_over(void **state)
 	static struct sample s;
 
 	(void)state;
-	draw(&s, 4, 3);
-	add_near(&s);
-	assert_int_equal(reject_lone(&s, &clock_at), 0);
-	assert_int_equal(reject_inverted(&s), 0);
+	draw_contaminated_sample(&s, 4, 3);
+	add_near_outliers(&s);
+	assert_int_equal(reject_lone_outliers(&s, &clock_at), 0);
+	assert_int_equal(reject_inverted_outliers(&s), 0);
 }
 
 /* In the window of a change point, no curve is known, and no observation is rejected. */
@@ -187,9 +187,9 @@ static void test_near_change(void **state)
 	(void)state;
 	c.change = &change;
 	c.num_changes = 1;
-	draw(&s, 5, 1);
-	add_near(&s);
-	assert_int_equal(reject_lone(&s, &c), 0);
+	draw_contaminated_sample(&s, 5, 1);
+	add_near_outliers(&s);
+	assert_int_equal(reject_lone_outliers(&s, &c), 0);
 }
 
 int main(void)

@@ -51,7 +51,7 @@ static void test_between(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		const int64_t t = below(&seed, 1000 * SEC);
+		const int64_t t = draw_integer_below(&seed, 1000 * SEC);
 		int64_t at, back;
 		double rest = correction_between(&slow, t, &reference, &at);
 
@@ -80,7 +80,7 @@ static void test_segments(void **state)
 }
 
 /* Return the value of the segments at a time. */
-static double told(const struct netsync_segment *s, int64_t num, int64_t t)
+static double evaluate_segments(const struct netsync_segment *s, int64_t num, int64_t t)
 {
 	int64_t i = 0;
 
@@ -109,8 +109,9 @@ static void test_expected_error(void **state)
 			int64_t at;
 			double rest = correction_between(&c, t, &reference, &at);
 
-			assert_true(fabs((double)(at - t) + rest - told(segment, num, t)) <
-				    fmax(2, c.expected_error / 16) + 1);
+			assert_true(
+				fabs((double)(at - t) + rest - evaluate_segments(segment, num, t)) <
+				fmax(2, c.expected_error / 16) + 1);
 		}
 		assert_true(!before || num * 6 < before);
 		before = num;
@@ -147,7 +148,7 @@ static void test_set_forward(void **state)
 				  t > 50 * SEC + SEC / 2 ? SEC :
 							   t - (49 * SEC + SEC / 2);
 
-		assert_float_equal(told(segment, num, t), -(double)skipped, 4);
+		assert_float_equal(evaluate_segments(segment, num, t), -(double)skipped, 4);
 	}
 	for (int64_t i = 1; i < num; i++)
 		assert_int_equal(segment[i].from_ns, segment[i - 1].to_ns);

@@ -10,17 +10,17 @@
 /* Offset of the second clock from the first, ns. */
 typedef double (*ahead_fn)(double t);
 
-static double straight(double t)
+static double drift_linearly(double t)
 {
 	return 30e-6 * t;
 }
 
-static double bending(double t)
+static double bend_sinusoidally(double t)
 {
 	return 5e-6 * t + 50e3 * sin(2 * M_PI * t / 300e9);
 }
 
-static double breaking(double t)
+static double break_in_rate(double t)
 {
 	const double at[] = { 110e9, 290e9, 431e9 };
 	const double jump[] = { 20e-6, -20e-6, -20e-6 };
@@ -39,17 +39,17 @@ static double breaking(double t)
 #define SET 199.95e9
 #define BY 50e6
 
-static double forward(double t)
+static double bend_and_step_forward(double t)
 {
-	return bending(t) + (t > SET ? BY : 0);
+	return bend_sinusoidally(t) + (t > SET ? BY : 0);
 }
 
-static double backward(double t)
+static double bend_and_step_backward(double t)
 {
-	return bending(t) - (t > SET ? BY : 0);
+	return bend_sinusoidally(t) - (t > SET ? BY : 0);
 }
 
-static int64_t second(ahead_fn ahead, int64_t t)
+static int64_t read_second_clock(ahead_fn ahead, int64_t t)
 {
 	return EPOCH + 5 * SEC + t + llround(ahead((double)t));
 }
@@ -57,7 +57,7 @@ static int64_t second(ahead_fn ahead, int64_t t)
 /* The minimum delay of a direction, ns. */
 typedef int64_t (*delay_fn)(int up, int64_t t);
 
-static int64_t same(int up, int64_t t)
+static int64_t get_constant_delay(int up, int64_t t)
 {
 	(void)up;
 	(void)t;
@@ -69,21 +69,21 @@ static int64_t same(int up, int64_t t)
  * are then faster than all others, and the remaining ones wait, many consecutive ones for
  * the same time.
  */
-static int64_t bulk(int up, int64_t t)
+static int64_t get_bulk_delay(int up, int64_t t)
 {
 	int64_t turn = t / (SEC / 20);
 	uint64_t s = (uint64_t)(2 * turn + up);
 
-	random64(&s);
-	return turn % 200 < 20 ? 12000 + (int64_t)exponential(&s, 700e3) : 30000;
+	draw_random64(&s);
+	return turn % 200 < 20 ? 12000 + (int64_t)draw_from_exponential(&s, 700e3) : 30000;
 }
 
 /* No message is sent in this interval. */
 static int64_t silent_from, silent_to;
 
 /* The fraction @wrong of the messages has errors of up to @most ns. */
-static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages, uint64_t seed,
-				  int reverse, double wrong, int64_t most)
+static struct netsync *talk_with_errors(ahead_fn ahead, delay_fn delay, long messages,
+					uint64_t seed, int reverse, double wrong, int64_t most)
 {
 	struct netsync *ns = netsync_new();
 
@@ -92,33 +92,34 @@ static struct netsync *talk_badly(ahead_fn ahead, delay_fn delay, long messages,
 	for (long i = 0; i < messages; i++) {
 		/* Draw the same messages in either order. */
 		uint64_t s = seed * 100000000 + (uint64_t)(reverse ? messages - 1 - i : i);
-		int64_t t = below(&s, SPAN);
-		int up = random64(&s) & 1;
-		int64_t r = t + delay(up, t) + (int64_t)exponential(&s, 100e3);
+		int64_t t = draw_integer_below(&s, SPAN);
+		int up = draw_random64(&s) & 1;
+		int64_t r = t + delay(up, t) + (int64_t)draw_from_exponential(&s, 100e3);
 		int64_t by = 0;
 
 		if (t >= silent_from && t < silent_to)
 			continue;
-		if (uniform(&s) < wrong)
-			by = below(&s, 2 * most) - most;
+		if (draw_between_0_and_1(&s) < wrong)
+			by = draw_integer_below(&s, 2 * most) - most;
 		if (up)
 			assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + t,
-							      second(ahead, r) + by),
+							      read_second_clock(ahead, r) + by),
 					 0);
 		else
-			assert_int_equal(netsync_push_message(ns, 1, 0, second(ahead, t),
+			assert_int_equal(netsync_push_message(ns, 1, 0, read_second_clock(ahead, t),
 							      EPOCH + r + by),
 					 0);
 	}
 	return ns;
 }
 
-static struct netsync *talk(ahead_fn ahead, long messages, uint64_t seed, int reverse)
+static struct netsync *talk_without_errors(ahead_fn ahead, long messages, uint64_t seed,
+					   int reverse)
 {
-	return talk_badly(ahead, same, messages, seed, reverse, 0, 0);
+	return talk_with_errors(ahead, get_constant_delay, messages, seed, reverse, 0, 0);
 }
 
-static void solve(struct netsync *ns, enum netsync_method method)
+static void solve_by_method(struct netsync *ns, enum netsync_method method)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -133,15 +134,15 @@ static void solve(struct netsync *ns, enum netsync_method method)
  * Return the largest error of the second clock. With curves, the truth must always be within
  * the bound.
  */
-static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
+static int64_t find_worst_error(struct netsync *ns, ahead_fn ahead)
 {
 	int64_t worst = 0;
 
 	for (int i = 0; i <= 2000; i++) {
 		int64_t t = SPAN / 2000 * i, r, bound;
 
-		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1), second(ahead, t), &r,
-						 &bound),
+		assert_int_equal(netsync_convert(netsync_host_clock(ns, 1),
+						 read_second_clock(ahead, t), &r, &bound),
 				 0);
 		assert_true(llabs(r - EPOCH - t) <= bound);
 		if (llabs(r - EPOCH - t) > worst)
@@ -154,20 +155,20 @@ static int64_t worst_error(struct netsync *ns, ahead_fn ahead)
 static const struct {
 	ahead_fn ahead;
 	int64_t error;
-} clocks[] = { { straight, 20 }, { bending, 500 }, { breaking, 3000 } };
+} clocks[] = { { drift_linearly, 20 }, { bend_sinusoidally, 500 }, { break_in_rate, 3000 } };
 
 static void test_follows(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct netsync *ns = talk(clocks[i].ahead, 200000, 1, 0);
+		struct netsync *ns = talk_without_errors(clocks[i].ahead, 200000, 1, 0);
 
-		solve(ns, NETSYNC_METHOD_AUTO);
-		assert_true(worst_error(ns, clocks[i].ahead) < clocks[i].error);
+		solve_by_method(ns, NETSYNC_METHOD_AUTO);
+		assert_true(find_worst_error(ns, clocks[i].ahead) < clocks[i].error);
 		/* A linear clock cannot follow this clock. */
-		solve(ns, NETSYNC_METHOD_HULL);
+		solve_by_method(ns, NETSYNC_METHOD_HULL);
 		if (i)
-			assert_true(worst_error(ns, clocks[i].ahead) > 40000);
+			assert_true(find_worst_error(ns, clocks[i].ahead) > 40000);
 		netsync_free(ns);
 	}
 }
@@ -175,12 +176,12 @@ static void test_follows(void **state)
 /* Segments are contiguous, and none is inverted. */
 static void test_continuous(void **state)
 {
-	struct netsync *ns = talk(bending, 100000, 2, 0);
+	struct netsync *ns = talk_without_errors(bend_sinusoidally, 100000, 2, 0);
 	struct netsync_model m = { .size = sizeof(m) };
 	struct netsync_pair_info p = { .size = sizeof(p) };
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_AUTO);
+	solve_by_method(ns, NETSYNC_METHOD_AUTO);
 	assert_int_equal(netsync_clock_model(netsync_host_clock(ns, 1), &m), 0);
 	assert_true(m.num_segments > 10);
 	for (uint32_t i = 1; i < m.num_segments; i++) {
@@ -197,14 +198,16 @@ static void test_continuous(void **state)
 	netsync_free(ns);
 }
 
-static void any_order(ahead_fn ahead, double wrong)
+static void check_any_order(ahead_fn ahead, double wrong)
 {
-	struct netsync *a = talk_badly(ahead, same, 50000, 3, 0, wrong, SEC / 10);
-	struct netsync *b = talk_badly(ahead, same, 50000, 3, 1, wrong, SEC / 10);
+	struct netsync *a = talk_with_errors(ahead, get_constant_delay, 50000, 3, 0, wrong,
+					     SEC / 10);
+	struct netsync *b = talk_with_errors(ahead, get_constant_delay, 50000, 3, 1, wrong,
+					     SEC / 10);
 	struct netsync_host_info ha = { .size = sizeof(ha) }, hb = ha;
 
-	solve(a, NETSYNC_METHOD_AUTO);
-	solve(b, NETSYNC_METHOD_AUTO);
+	solve_by_method(a, NETSYNC_METHOD_AUTO);
+	solve_by_method(b, NETSYNC_METHOD_AUTO);
 	for (int64_t t = 0; t < SPAN; t += SEC / 10) {
 		int64_t ra, rb, ba, bb;
 
@@ -234,27 +237,27 @@ static void any_order(ahead_fn ahead, double wrong)
 static void test_any_order(void **state)
 {
 	(void)state;
-	any_order(bending, 0);
-	any_order(breaking, 0);
-	any_order(forward, 1e-3);
-	any_order(backward, 1e-3);
+	check_any_order(bend_sinusoidally, 0);
+	check_any_order(break_in_rate, 0);
+	check_any_order(bend_and_step_forward, 1e-3);
+	check_any_order(bend_and_step_backward, 1e-3);
 }
 
-static void find_step(ahead_fn ahead, double by, uint64_t seed)
+static void check_step_found(ahead_fn ahead, double by, uint64_t seed)
 {
-	struct netsync *ns = talk(ahead, 200000, seed, 0);
+	struct netsync *ns = talk_without_errors(ahead, 200000, seed, 0);
 	struct netsync_host_info h = { .size = sizeof(h) };
 	struct netsync_step s = { .size = sizeof(s) };
-	int64_t before = second(bending, (int64_t)SET);
+	int64_t before = read_second_clock(bend_sinusoidally, (int64_t)SET);
 
-	solve(ns, NETSYNC_METHOD_AUTO);
+	solve_by_method(ns, NETSYNC_METHOD_AUTO);
 	assert_int_equal(netsync_get_host(ns, 1, &h), 0);
 	assert_int_equal(h.num_steps, 1);
 	assert_int_equal(netsync_get_step(ns, 1, 0, &s), 0);
 	assert_true(llabs(s.time_ns - before) < 20000000);
 	assert_true(llabs(s.time_ns - before) <= s.within_ns);
 	assert_true(fabs((double)s.offset_ns - by) < 1000);
-	assert_true(worst_error(ns, ahead) < 1000);
+	assert_true(find_worst_error(ns, ahead) < 1000);
 	assert_int_equal(netsync_get_step(ns, 1, 1, &s), -EINVAL);
 	netsync_free(ns);
 }
@@ -263,17 +266,17 @@ static void test_step(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 5; seed < 7; seed++) {
-		find_step(forward, BY, seed);
-		find_step(backward, -BY, seed);
+		check_step_found(bend_and_step_forward, BY, seed);
+		check_step_found(bend_and_step_backward, -BY, seed);
 	}
 }
 
-static int64_t moved(struct netsync *clean, struct netsync *wrong, ahead_fn ahead)
+static int64_t measure_largest_move(struct netsync *clean, struct netsync *wrong, ahead_fn ahead)
 {
 	int64_t most = 0;
 
 	for (int64_t t = 0; t <= SPAN; t += SPAN / 2000) {
-		int64_t at = second(ahead, t), r[2];
+		int64_t at = read_second_clock(ahead, t), r[2];
 
 		netsync_convert(netsync_host_clock(clean, 1), at, &r[0], NULL);
 		netsync_convert(netsync_host_clock(wrong, 1), at, &r[1], NULL);
@@ -296,20 +299,21 @@ static void test_wrong_messages(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		ahead_fn ahead = clocks[i].ahead;
-		struct netsync *clean = talk(ahead, MESSAGES, 8, 0);
+		struct netsync *clean = talk_without_errors(ahead, MESSAGES, 8, 0);
 		int64_t error;
 
-		solve(clean, NETSYNC_METHOD_AUTO);
-		error = worst_error(clean, ahead);
+		solve_by_method(clean, NETSYNC_METHOD_AUTO);
+		error = find_worst_error(clean, ahead);
 		for (int k = 0; k < 4; k++) {
-			struct netsync *wrong = talk_badly(ahead, same, MESSAGES, 8, 0, 1e-3,
-							   most[k]);
+			struct netsync *wrong = talk_with_errors(ahead, get_constant_delay,
+								 MESSAGES, 8, 0, 1e-3, most[k]);
 
-			solve(wrong, NETSYNC_METHOD_AUTO);
-			assert_true(worst_error(wrong, ahead) < 2 * clocks[i].error);
+			solve_by_method(wrong, NETSYNC_METHOD_AUTO);
+			assert_true(find_worst_error(wrong, ahead) < 2 * clocks[i].error);
 			/* Errors are rounded to whole ns. */
 			if (!k)
-				assert_true(moved(clean, wrong, ahead) <= error / 2 + 1);
+				assert_true(measure_largest_move(clean, wrong, ahead) <=
+					    error / 2 + 1);
 			netsync_free(wrong);
 		}
 		netsync_free(clean);
@@ -319,17 +323,18 @@ static void test_wrong_messages(void **state)
 /* If there are too few messages for a curve, a line is used, and the bound reflects this. */
 static void test_bulk(void **state)
 {
-	const ahead_fn aheads[] = { straight, bending };
+	const ahead_fn aheads[] = { drift_linearly, bend_sinusoidally };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct netsync_host_info info = { .size = sizeof(info) };
-		struct netsync *ns = talk_badly(aheads[seed % 2], bulk, 60000, seed, 0, 0, 0);
+		struct netsync *ns = talk_with_errors(aheads[seed % 2], get_bulk_delay, 60000, seed,
+						      0, 0, 0);
 
-		solve(ns, NETSYNC_METHOD_AUTO);
+		solve_by_method(ns, NETSYNC_METHOD_AUTO);
 		assert_int_equal(netsync_get_host(ns, 1, &info), 0);
 		assert_int_equal(info.num_steps, 0);
-		assert_true(worst_error(ns, aheads[seed % 2]) < 3000);
+		assert_true(find_worst_error(ns, aheads[seed % 2]) < 3000);
 		netsync_free(ns);
 	}
 }
@@ -339,16 +344,17 @@ static void test_many_wrong(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
-		struct netsync *ns = talk_badly(bending, same, 100000, seed, 0, 0.01, 50000000);
+		struct netsync *ns = talk_with_errors(bend_sinusoidally, get_constant_delay, 100000,
+						      seed, 0, 0.01, 50000000);
 
-		solve(ns, NETSYNC_METHOD_AUTO);
-		assert_true(worst_error(ns, bending) < 10000);
+		solve_by_method(ns, NETSYNC_METHOD_AUTO);
+		assert_true(find_worst_error(ns, bend_sinusoidally) < 10000);
 		netsync_free(ns);
 	}
 }
 
 /* The rate changes at some time in a silence, and changes back. */
-static double in_silence(double t)
+static double change_rate_in_silence(double t)
 {
 	return 50e-6 * (fmin(fmax(t - 291e9, 0), 3e9));
 }
@@ -360,24 +366,24 @@ static void test_silence(void **state)
 	(void)state;
 	silent_from = 290 * SEC;
 	silent_to = 310 * SEC;
-	ns = talk(in_silence, 100000, 1, 0);
-	solve(ns, NETSYNC_METHOD_AUTO);
-	worst_error(ns, in_silence);
+	ns = talk_without_errors(change_rate_in_silence, 100000, 1, 0);
+	solve_by_method(ns, NETSYNC_METHOD_AUTO);
+	find_worst_error(ns, change_rate_in_silence);
 	netsync_free(ns);
 	silent_from = silent_to = 0;
 }
 
 static void test_few_messages(void **state)
 {
-	struct netsync *ns = talk(straight, 20, 4, 0);
+	struct netsync *ns = talk_without_errors(drift_linearly, 20, 4, 0);
 	struct netsync_host_info h = { .size = sizeof(h) };
 	int64_t hull;
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_HULL);
-	hull = worst_error(ns, straight);
-	solve(ns, NETSYNC_METHOD_AUTO);
-	assert_int_equal(worst_error(ns, straight), hull);
+	solve_by_method(ns, NETSYNC_METHOD_HULL);
+	hull = find_worst_error(ns, drift_linearly);
+	solve_by_method(ns, NETSYNC_METHOD_AUTO);
+	assert_int_equal(find_worst_error(ns, drift_linearly), hull);
 	assert_int_equal(netsync_get_host(ns, 1, &h), 0);
 	assert_int_equal(h.quality, NETSYNC_ACCURATE);
 	assert_true(h.bound_median_ns > 100000);

@@ -9,7 +9,7 @@
 #define WIDTH 12.0
 
 /* Integrate the normal density N(0, v) times exp(rate z) below a limit. */
-static double cut_by_quadrature(double limit, double variance, double rate, struct moments *m)
+static double integrate_cut_normal(double limit, double variance, double rate, struct moments *m)
 {
 	const double s = sqrt(variance), centre = rate * variance;
 	double sum = 0, first = 0, second = 0;
@@ -38,7 +38,7 @@ static void test_cut_normal(void **state)
 		for (int j = 0; j < 4; j++) {
 			struct moments got, want;
 			const double log_got = cut_normal_moments(limit[i], 2, rate[j], &got);
-			const double log_want = cut_by_quadrature(limit[i], 2, rate[j], &want);
+			const double log_want = integrate_cut_normal(limit[i], 2, rate[j], &want);
 
 			assert_float_equal(log_got, log_want, 1e-4);
 			assert_float_equal(got.mean, want.mean, 1e-3);
@@ -77,7 +77,7 @@ static void test_tilt(void **state)
 		d.lift[j] = 0;
 	d.lift[0] = 1;
 	d.wrong = 1e-12;
-	m = delay_tilt(&l, &d, wide, false);
+	m = delay_tilt_cavity(&l, &d, wide, false);
 	/*
 	 * z is below the lowest delay by an exponentially distributed amount with mean MEAN
 	 * / 12.
@@ -88,7 +88,7 @@ static void test_tilt(void **state)
 	 * If the cavity is far below the lowest delay, only the slope of the exponential
 	 * remains.
 	 */
-	m = delay_tilt(&l, &d, (struct moments){ -1e6, 1e6 }, false);
+	m = delay_tilt_cavity(&l, &d, (struct moments){ -1e6, 1e6 }, false);
 	assert_float_equal(m.mean, -1e6 + 12 / MEAN * 1e6, 1);
 	assert_float_equal(m.variance, 1e6, 1);
 }
@@ -106,10 +106,10 @@ static void test_robust(void **state)
 
 	(void)state;
 	delay_law_begin(&d, MEAN, 0);
-	m = delay_tilt(&early, &d, sure, true);
+	m = delay_tilt_cavity(&early, &d, sure, true);
 	assert_float_equal(m.mean, 0, 1e3);
 	assert_float_equal(d.num_wrong, 1, 0.01);
-	m = delay_tilt(&late, &d, sure, true);
+	m = delay_tilt_cavity(&late, &d, sure, true);
 	assert_float_equal(m.mean, 0, 1e3);
 	assert_true(d.num_lift[0] < 1.01);
 }
@@ -127,8 +127,8 @@ static void test_learn(void **state)
 			double delay = 0;
 
 			for (int k = 0; k < 3; k++)
-				l.delay[k] = delay += exponential(&seed, MEAN / (8 - k));
-			delay_tilt(&l, &d, (struct moments){ 0, 1 }, true);
+				l.delay[k] = delay += draw_from_exponential(&seed, MEAN / (8 - k));
+			delay_tilt_cavity(&l, &d, (struct moments){ 0, 1 }, true);
 		}
 		delay_law_learn(&d, 1);
 	}
@@ -153,11 +153,11 @@ static void test_evidence(void **state)
 
 		for (double x = -8 * s; x < 8 * s; x += step)
 			sum += step / (s * sqrt(2 * M_PI)) * exp(-x * x / (2 * s * s)) *
-			       exp(delay_evidence(&l, &d, (struct moments){ x, 1e-4 }));
-		assert_float_equal(delay_evidence(&l, &d, (struct moments){ 0, s * s }), log(sum),
-				   0.02);
+			       exp(delay_compute_evidence(&l, &d, (struct moments){ x, 1e-4 }));
+		assert_float_equal(delay_compute_evidence(&l, &d, (struct moments){ 0, s * s }),
+				   log(sum), 0.02);
 	}
-	assert_float_equal(delay_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
+	assert_float_equal(delay_compute_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
 }
 
 /* Numbers that no clock can show do not cause NaN. */
@@ -170,8 +170,9 @@ static void test_extremes(void **state)
 	(void)state;
 	delay_law_begin(&d, 1, 1e20);
 	for (int i = 0; i < 3; i++) {
-		const struct moments m = delay_tilt(&l, &d, (struct moments){ 1e17, variance[i] },
-						    true);
+		const struct moments m = delay_tilt_cavity(&l, &d,
+							   (struct moments){ 1e17, variance[i] },
+							   true);
 
 		assert_true(isfinite(m.mean));
 		assert_true(m.variance >= 0);

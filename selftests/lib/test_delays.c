@@ -22,7 +22,7 @@ static void test_means(void **state)
 }
 
 /* Find minimum delays; @drift is the clock's assumed maximum drift, 1 / ns. */
-static int find(struct sample *s, double drift)
+static int find_delay_minima(struct sample *s, double drift)
 {
 	observations_set_residuals(&s->p, NULL, NULL);
 	assert_int_equal(delays_set_means(&s->p), 0);
@@ -35,7 +35,7 @@ static void test_stationary(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	assert_int_equal(find(&s, DRIFT), 0);
+	assert_int_equal(find_delay_minima(&s, DRIFT), 0);
 	for (int side = ABOVE; side <= BELOW; side++)
 		for (size_t i = 0; i < s.p.direction[side].bins; i++)
 			assert_true(s.p.direction[side].bin[i].excess == 0);
@@ -63,7 +63,7 @@ static void test_lifted(void **state)
 					o->y += i == ABOVE ? 5e6 : -5e6;
 			}
 	}
-	assert_int_equal(find(&s, DRIFT), 1);
+	assert_int_equal(find_delay_minima(&s, DRIFT), 1);
 	for (size_t i = 0; i < 2; i++) {
 		const struct obs_direction *dir = &s.p.direction[i];
 
@@ -72,7 +72,7 @@ static void test_lifted(void **state)
 			    dir->bin[dir->bins - 1].excess < 6e6);
 	}
 	/* A worse clock could deviate by as much. */
-	assert_int_equal(find(&s, 1e-15), 0);
+	assert_int_equal(find_delay_minima(&s, 1e-15), 0);
 	sample_release(&s);
 }
 
@@ -84,7 +84,7 @@ static void test_lifted(void **state)
 /* A value to add to a limit at a time, ns. */
 typedef double (*add_fn)(int side, double t, uint64_t *seed);
 
-static double nothing(int side, double t, uint64_t *seed)
+static double add_nothing(int side, double t, uint64_t *seed)
 {
 	(void)side;
 	(void)t;
@@ -93,15 +93,15 @@ static double nothing(int side, double t, uint64_t *seed)
 }
 
 /* The clocks of processors differ by up to a tenth of the mean delay. */
-static double differing(int side, double t, uint64_t *seed)
+static double add_processor_difference(int side, double t, uint64_t *seed)
 {
 	(void)side;
 	(void)t;
-	return (uniform(seed) - uniform(seed)) * MEAN / 10;
+	return (draw_between_0_and_1(seed) - draw_between_0_and_1(seed)) * MEAN / 10;
 }
 
 /* The curve has an error larger than the scatter of windows. */
-static double missed(int side, double t, uint64_t *seed)
+static double add_missed_curve(int side, double t, uint64_t *seed)
 {
 	(void)side;
 	(void)seed;
@@ -109,12 +109,12 @@ static double missed(int side, double t, uint64_t *seed)
 }
 
 /* Delays are longer for a while in both directions. */
-static double busy(int side, double t, uint64_t *seed)
+static double add_busy_delay(int side, double t, uint64_t *seed)
 {
-	return (side == ABOVE ? 1 : -1) * missed(side, t, seed);
+	return (side == ABOVE ? 1 : -1) * add_missed_curve(side, t, seed);
 }
 
-static double softness(add_fn add)
+static double measure_softness(add_fn add)
 {
 	struct correction c = { .known = true, .to = (int64_t)SPAN };
 	struct correction other = c;
@@ -125,9 +125,10 @@ static double softness(add_fn add)
 	double soft;
 
 	for (long i = 0; i < MESSAGES; i++) {
-		const int side = (int)(random64(&seed) & 1);
-		const int64_t t = below(&seed, (int64_t)SPAN);
-		const double y = (side == ABOVE ? 1 : -1) * (DELAY + exponential(&seed, MEAN));
+		const int side = (int)(draw_random64(&seed) & 1);
+		const int64_t t = draw_integer_below(&seed, (int64_t)SPAN);
+		const double y = (side == ABOVE ? 1 : -1) *
+				 (DELAY + draw_from_exponential(&seed, MEAN));
 		const int64_t at = t + (int64_t)(y + add(side, (double)t, &seed));
 
 		if (side == ABOVE)
@@ -151,10 +152,10 @@ static double softness(add_fn add)
 static void test_softness(void **state)
 {
 	(void)state;
-	assert_true(softness(nothing) == 1);
-	assert_true(softness(differing) > 3);
-	assert_true(softness(missed) == 1);
-	assert_true(softness(busy) == 1);
+	assert_true(measure_softness(add_nothing) == 1);
+	assert_true(measure_softness(add_processor_difference) > 3);
+	assert_true(measure_softness(add_missed_curve) == 1);
+	assert_true(measure_softness(add_busy_delay) == 1);
 }
 
 int main(void)

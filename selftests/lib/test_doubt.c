@@ -15,10 +15,10 @@ struct fixture {
 	double margin;
 };
 
-static void begin(struct fixture *f, size_t intervals)
+static void begin_doubt_fixture(struct fixture *f, size_t intervals)
 {
 	sample_gather(&f->s);
-	/* Use the true offset. The minimum delay of add_talk() is DELAY. */
+	/* Use the true offset. The minimum delay of add_talk_of_two() is DELAY. */
 	f->s.c.offset = -AHEAD;
 	f->margin = DELAY;
 	f->k = (struct host_fit){
@@ -33,7 +33,7 @@ static void begin(struct fixture *f, size_t intervals)
 	spline_set_cubics(&f->k.best);
 }
 
-static void end(struct fixture *f)
+static void end_doubt_fixture(struct fixture *f)
 {
 	spline_free(&f->k.best);
 	correction_release(&f->s.c);
@@ -46,11 +46,11 @@ static void test_right(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, 40);
+	begin_doubt_fixture(&f, 40);
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_int_equal(f.s.c.num_doubts, 0);
 	assert_false(f.s.c.no_margin);
-	end(&f);
+	end_doubt_fixture(&f);
 }
 
 /*
@@ -66,14 +66,16 @@ static void test_unequal(void **state)
 		struct link link[2];
 		struct fixture f;
 
-		begin(&f, 40);
+		begin_doubt_fixture(&f, 40);
 		pairs_release(&f.s.ps);
 		f.s.ps = (struct pairs){ 0 };
 		for (int64_t i = 1; i < 4 * SECONDS; i++) {
 			const int64_t t = i * SEC / 4, own = t + AHEAD;
 
-			add_message(&f.s.ps, 0, 1, t, own + DELAY + below(&seed, DELAY));
-			add_message(&f.s.ps, 1, 0, own, t + DELAY + below(&seed, DELAY));
+			add_message(&f.s.ps, 0, 1, t,
+				    own + DELAY + draw_integer_below(&seed, DELAY));
+			add_message(&f.s.ps, 1, 0, own,
+				    t + DELAY + draw_integer_below(&seed, DELAY));
 		}
 		assert_int_equal(pairs_settle(&f.s.ps), 0);
 		f.s.link.pair = f.s.ps.pair[0];
@@ -83,7 +85,7 @@ static void test_unequal(void **state)
 		assert_int_equal(doubts_find(&f.k, link, (size_t)links), 0);
 		assert_int_equal(f.s.c.num_doubts, links == 1);
 		assert_false(f.s.c.no_margin);
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -97,7 +99,7 @@ static void test_contradicted(void **state)
 
 	(void)state;
 	for (int sign = -1; sign <= 1; sign += 2) {
-		begin(&f, 10);
+		begin_doubt_fixture(&f, 10);
 		f.k.drift = 1;
 		for (size_t i = 5; i < 8; i++)
 			f.k.best.coef[i] = sign * 0.9 * DELAY;
@@ -107,7 +109,7 @@ static void test_contradicted(void **state)
 		/* The interval extends by up to half of its length before and after. */
 		assert_true(f.s.c.doubt[0].from < 130e9 && f.s.c.doubt[0].from > 0);
 		assert_true(f.s.c.doubt[0].to > 270e9 && f.s.c.doubt[0].to < 400e9);
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -125,14 +127,14 @@ static void test_quicker(void **state)
 		uint64_t seed = 7;
 		struct fixture f;
 
-		begin(&f, 10);
+		begin_doubt_fixture(&f, 10);
 		pairs_release(&f.s.ps);
 		f.s.ps = (struct pairs){ 0 };
 		for (int64_t i = 0; i < SECONDS; i++) {
 			const int64_t t = i * SEC + SEC / 2, own = t + AHEAD;
 			const bool quick = i >= 180 && i < 220;
-			const int64_t forth = DELAY + below(&seed, DELAY);
-			const int64_t back = DELAY + below(&seed, DELAY);
+			const int64_t forth = DELAY + draw_integer_below(&seed, DELAY);
+			const int64_t back = DELAY + draw_integer_below(&seed, DELAY);
 
 			add_message(&f.s.ps, 0, 1, t, own + (quick ? DELAY / 2 : forth));
 			add_message(&f.s.ps, 1, 0, own + late,
@@ -142,7 +144,7 @@ static void test_quicker(void **state)
 		f.s.link.pair = f.s.ps.pair[0];
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, ways != 2);
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -162,7 +164,7 @@ static void test_at_change(void **state)
 	other.change = &change;
 	other.num_changes = 1;
 	for (int who = 0; who < 2; who++) {
-		begin(&f, 10);
+		begin_doubt_fixture(&f, 10);
 		f.k.drift = 1;
 		for (size_t i = 5; i < 8; i++)
 			f.k.best.coef[i] = 0.9 * DELAY;
@@ -176,7 +178,7 @@ static void test_at_change(void **state)
 		assert_int_equal(f.s.c.num_doubts, 0);
 		f.s.c.change = NULL;
 		f.s.c.num_changes = 0;
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -189,7 +191,7 @@ static void test_beside_step(void **state)
 	for (int sign = -1; sign <= 1; sign += 2) {
 		struct fixture f;
 
-		begin(&f, 400);
+		begin_doubt_fixture(&f, 400);
 		f.k.drift = 1;
 		change.offset = sign * 3 * DELAY;
 		f.s.c.change = &change;
@@ -205,7 +207,7 @@ static void test_beside_step(void **state)
 		assert_true(f.s.c.doubt[0].to > 209e9 && f.s.c.doubt[0].to < 214e9);
 		f.s.c.change = NULL;
 		f.s.c.num_changes = 0;
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -215,37 +217,37 @@ static void test_bent(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, 40);
+	begin_doubt_fixture(&f, 40);
 	f.k.drift = 1e-17;
 	for (size_t i = 20; i < f.k.best.coefs; i++)
 		f.k.best.coef[i] = 10e-6 * 10e9 * (double)(i - 19);
 	spline_set_cubics(&f.k.best);
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.num_doubts > 0);
-	end(&f);
+	end_doubt_fixture(&f);
 }
 
 /* The sudden turn in the middle. */
 static double turn;
 
-static double turned(double t)
+static double turn_in_middle(double t)
 {
 	return turn * fmax(t - SECONDS / 2 * 1e9, 0);
 }
 
-/* Like add_talk(), with a clock that turns, and a silence @about the middle, s. */
-static void talk(struct pairs *ps, int about)
+/* Like add_talk_of_two(), with a clock that turns, and a silence @about the middle, s. */
+static void talk_with_silence(struct pairs *ps, int about)
 {
 	uint64_t seed = 7;
 
 	for (int64_t i = 0; i < SECONDS; i++) {
 		const int64_t t = i * SEC + SEC / 2;
-		const int64_t own = t + AHEAD - (int64_t)turned((double)t);
+		const int64_t own = t + AHEAD - (int64_t)turn_in_middle((double)t);
 
 		if (i >= SECONDS / 2 - about && i < SECONDS / 2 + about)
 			continue;
-		add_message(ps, 0, 1, t, own + DELAY + below(&seed, DELAY));
-		add_message(ps, 1, 0, own, t + DELAY + below(&seed, DELAY));
+		add_message(ps, 0, 1, t, own + DELAY + draw_integer_below(&seed, DELAY));
+		add_message(ps, 1, 0, own, t + DELAY + draw_integer_below(&seed, DELAY));
 	}
 	assert_int_equal(pairs_settle(ps), 0);
 }
@@ -254,19 +256,19 @@ static void talk(struct pairs *ps, int about)
  * The clock's curve turns within 80 s, as fast as oscillators drift. If messages show the
  * turn, it may be the oscillator's; otherwise, the turn may be sudden.
  */
-static void check_silent(double by)
+static void check_silent_turn(double by)
 {
 	turn = by;
 	for (int about = 0; about <= 40; about += 40) {
 		struct fixture f;
 
-		begin(&f, 10);
+		begin_doubt_fixture(&f, 10);
 		pairs_release(&f.s.ps);
 		f.s.ps = (struct pairs){ 0 };
-		talk(&f.s.ps, about);
+		talk_with_silence(&f.s.ps, about);
 		f.s.link.pair = f.s.ps.pair[0];
 		for (size_t i = 0; i < f.k.best.coefs; i++)
-			f.k.best.coef[i] = turned(spline_abscissa(&f.k.best, i));
+			f.k.best.coef[i] = turn_in_middle(spline_abscissa(&f.k.best, i));
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, about || by > 400e-6);
@@ -276,7 +278,7 @@ static void check_silent(double by)
 			assert_true(fabs(f.s.c.doubt[0].from - 159.5e9) < 1e6);
 			assert_true(fabs(f.s.c.doubt[0].to - 240.5e9) < 1e6);
 		}
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -284,8 +286,8 @@ static void check_silent(double by)
 static void test_silent(void **state)
 {
 	(void)state;
-	check_silent(6e-6);
-	check_silent(600e-6);
+	check_silent_turn(6e-6);
+	check_silent_turn(600e-6);
 }
 
 /*
@@ -308,12 +310,12 @@ static void test_without_margin(void **state)
 		struct pairs wrong = { 0 };
 		struct fixture f;
 
-		add_talk(&wrong, 40, AHEAD, DELAY);
-		add_talk(&wrong, 40, AHEAD + 3 * DELAY, DELAY);
-		begin(&f, 1);
+		add_talk_of_two(&wrong, 40, AHEAD, DELAY);
+		add_talk_of_two(&wrong, 40, AHEAD + 3 * DELAY, DELAY);
+		begin_doubt_fixture(&f, 1);
 		pairs_release(&f.s.ps);
 		f.s.ps = (struct pairs){ 0 };
-		add_talk(&f.s.ps, 40, AHEAD, DELAY);
+		add_talk_of_two(&f.s.ps, 40, AHEAD, DELAY);
 		f.s.link.pair = f.s.ps.pair[0];
 		for (size_t n = 0; n < cases[i].links; n++) {
 			link[n] = f.s.link;
@@ -326,7 +328,7 @@ static void test_without_margin(void **state)
 		f.k.margin = margin;
 		assert_int_equal(doubts_find(&f.k, link, cases[i].links), 0);
 		assert_int_equal(f.s.c.no_margin, cases[i].wrong);
-		end(&f);
+		end_doubt_fixture(&f);
 		pairs_release(&wrong);
 	}
 }
@@ -338,7 +340,7 @@ static void test_steered(void **state)
 		struct fixture f;
 
 		(void)state;
-		begin(&f, 1);
+		begin_doubt_fixture(&f, 1);
 		f.s.c.change = calloc((size_t)n, sizeof(*f.s.c.change));
 		f.s.c.num_changes = (size_t)n;
 		for (int i = 0; i < n; i++)
@@ -349,7 +351,7 @@ static void test_steered(void **state)
 		f.s.c.change[3].skew = 500e-6;
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_true(f.s.c.no_margin);
-		end(&f);
+		end_doubt_fixture(&f);
 	}
 }
 
@@ -363,7 +365,7 @@ static void test_slewed(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, 1);
+	begin_doubt_fixture(&f, 1);
 	f.s.c.change = &change;
 	f.s.c.num_changes = 1;
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
@@ -371,7 +373,7 @@ static void test_slewed(void **state)
 	assert_int_equal(f.s.c.num_doubts, 1);
 	f.s.c.change = NULL;
 	f.s.c.num_changes = 0;
-	end(&f);
+	end_doubt_fixture(&f);
 }
 
 /* A curve that inverts messages is unknown. */
@@ -384,14 +386,14 @@ static void test_no_margin(void **state)
 	 * The curve is known if it is only slightly too high and messages leave slack on
 	 * both sides.
 	 */
-	begin(&f, 1);
+	begin_doubt_fixture(&f, 1);
 	f.margin = -5;
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_false(f.s.c.no_margin);
 	assert_int_equal(f.s.c.num_doubts, 0);
-	end(&f);
+	end_doubt_fixture(&f);
 
-	begin(&f, 2);
+	begin_doubt_fixture(&f, 2);
 	f.margin = -5;
 	for (size_t i = 0; i < f.k.best.coefs; i++)
 		f.k.best.coef[i] = (i < f.k.best.coefs / 2 ? 3 : -3) * DELAY;
@@ -405,7 +407,7 @@ static void test_no_margin(void **state)
 	assert_int_equal(f.s.c.num_doubts, 1);
 	assert_true(f.s.c.doubt[0].from <= 0);
 	assert_true(f.s.c.doubt[0].to >= f.k.obs.span);
-	end(&f);
+	end_doubt_fixture(&f);
 }
 
 int main(void)

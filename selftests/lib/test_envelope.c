@@ -7,10 +7,10 @@
 
 static const struct budget ample = { 1 << 20, 1 << 20 };
 
-static void shuffle(struct point *p, size_t n, uint64_t *seed)
+static void shuffle_points(struct point *p, size_t n, uint64_t *seed)
 {
 	for (size_t i = n - 1; i; i--) {
-		size_t j = (size_t)below(seed, (int64_t)i + 1);
+		size_t j = (size_t)draw_integer_below(seed, (int64_t)i + 1);
 		struct point t = p[i];
 
 		p[i] = p[j];
@@ -18,8 +18,8 @@ static void shuffle(struct point *p, size_t n, uint64_t *seed)
 	}
 }
 
-static struct envelope make(const struct point *p, size_t n, int64_t origin,
-			    const struct budget *room)
+static struct envelope make_envelope_of_points(const struct point *p, size_t n, int64_t origin,
+					       const struct budget *room)
 {
 	struct envelope e = { .base = -origin };
 
@@ -39,7 +39,7 @@ static struct envelope make(const struct point *p, size_t n, int64_t origin,
 }
 
 /* Check that both envelopes have the same bins and points. Their origins of time may differ. */
-static void check_same(const struct envelope *a, const struct envelope *b)
+static void check_same_envelopes(const struct envelope *a, const struct envelope *b)
 {
 	int64_t shift = b->base - a->base;
 
@@ -60,7 +60,7 @@ static void check_same(const struct envelope *a, const struct envelope *b)
 	}
 }
 
-static void check_order(const struct envelope *e, size_t messages)
+static void check_bin_order(const struct envelope *e, size_t messages)
 {
 	size_t corners = 0, n = 0;
 
@@ -81,7 +81,7 @@ static void check_order(const struct envelope *e, size_t messages)
 }
 
 /* Return the height of a point above the parabola bend/2 (x - x0)^2 + slope (x - x0). */
-static double above(const struct point *p, int64_t x0, double slope, double bend)
+static double compute_height_above(const struct point *p, int64_t x0, double slope, double bend)
 {
 	double d = (double)(p->x - x0);
 
@@ -97,22 +97,22 @@ static void test_touches(void **state)
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		/* The points are within 1 ms, or up to a bin's width of 0.3 s. */
-		int64_t width = INT64_C(1) << below(&seed, 29);
-		double jitter = exp(uniform(&seed) * 12);
+		int64_t width = INT64_C(1) << draw_integer_below(&seed, 29);
+		double jitter = exp(draw_between_0_and_1(&seed) * 12);
 		struct point p[N];
 		struct envelope e;
 
 		for (size_t i = 0; i < N; i++) {
-			p[i].x = EPOCH + below(&seed, width);
-			p[i].y = (int64_t)exponential(&seed, jitter) -
+			p[i].x = EPOCH + draw_integer_below(&seed, width);
+			p[i].y = (int64_t)draw_from_exponential(&seed, jitter) -
 				 (int64_t)(1e-5 * (double)(p[i].x - EPOCH));
 		}
-		e = make(p, N, EPOCH, &ample);
-		check_order(&e, N);
+		e = make_envelope_of_points(p, N, EPOCH, &ample);
+		check_bin_order(&e, N);
 		for (int line = 0; line < 100; line++) {
-			double slope = (uniform(&seed) - 0.5) * 1e-2;
-			double bend = (uniform(&seed) * 2 - 1) * 1e-15;
-			int64_t x0 = EPOCH + below(&seed, width);
+			double slope = (draw_between_0_and_1(&seed) - 0.5) * 1e-2;
+			double bend = (draw_between_0_and_1(&seed) * 2 - 1) * 1e-15;
+			int64_t x0 = EPOCH + draw_integer_below(&seed, width);
 
 			for (size_t i = 0; i < e.num; i++) {
 				const struct bin *b = &e.bin[i];
@@ -120,12 +120,14 @@ static void test_touches(void **state)
 
 				for (size_t k = 0; k < N; k++)
 					if (p[k].x >> e.shift == b->index)
-						all = fmin(all, above(&p[k], x0, slope, bend));
+						all = fmin(all, compute_height_above(&p[k], x0,
+										     slope, bend));
 				for (uint32_t k = 0; k < b->corners; k++) {
 					struct point q = b->corner[k];
 
 					q.x -= e.base;
-					kept = fmin(kept, above(&q, x0, slope, bend));
+					kept = fmin(kept,
+						    compute_height_above(&q, x0, slope, bend));
 				}
 				assert_true(kept <= all + 1e-6);
 			}
@@ -134,7 +136,7 @@ static void test_touches(void **state)
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_shuffled_points_by_time(const void *a, const void *b)
 {
 	const struct point *p = a, *q = b;
 
@@ -145,23 +147,24 @@ static int by_time(const void *a, const void *b)
  * With few bins, few corners and many points, neither the order of the points nor the origin
  * changes the result.
  */
-static void any_order(size_t n, int64_t span, double jitter, struct budget room, uint64_t seed)
+static void check_any_point_order(size_t n, int64_t span, double jitter, struct budget room,
+				  uint64_t seed)
 {
 	struct point *p = calloc(n, sizeof(*p));
 	struct envelope first, e;
 
 	for (size_t i = 0; i < n; i++) {
-		p[i].x = EPOCH + (int64_t)(uniform(&seed) * (double)span);
-		p[i].y = (int64_t)exponential(&seed, jitter);
+		p[i].x = EPOCH + (int64_t)(draw_between_0_and_1(&seed) * (double)span);
+		p[i].y = (int64_t)draw_from_exponential(&seed, jitter);
 	}
-	qsort(p, n, sizeof(*p), by_time);
-	first = make(p, n, EPOCH, &room);
-	check_order(&first, n);
+	qsort(p, n, sizeof(*p), compare_shuffled_points_by_time);
+	first = make_envelope_of_points(p, n, EPOCH, &room);
+	check_bin_order(&first, n);
 	assert_true(first.num <= room.bins && first.corners <= room.corners);
 	for (int round = 0; round < 3; round++) {
-		shuffle(p, n, &seed);
-		e = make(p, n, EPOCH - 12345 * round, &room);
-		check_same(&first, &e);
+		shuffle_points(p, n, &seed);
+		e = make_envelope_of_points(p, n, EPOCH - 12345 * round, &room);
+		check_same_envelopes(&first, &e);
 		envelope_release(&e);
 	}
 	envelope_release(&first);
@@ -172,13 +175,14 @@ static void test_any_order(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		any_order(1, SEC, 1, ample, seed);
-		any_order(20000, 3600 * SEC, 1e5, (struct budget){ 2048, 1 << 16 }, seed);
+		check_any_point_order(1, SEC, 1, ample, seed);
+		check_any_point_order(20000, 3600 * SEC, 1e5, (struct budget){ 2048, 1 << 16 },
+				      seed);
 		/* Corners are scarce. */
-		any_order(50000, 3600 * SEC, 1e5, (struct budget){ 4096, 2000 }, seed);
-		any_order(20000, 86400 * SEC, 1e3, (struct budget){ 512, 4000 }, seed);
+		check_any_point_order(50000, 3600 * SEC, 1e5, (struct budget){ 4096, 2000 }, seed);
+		check_any_point_order(20000, 86400 * SEC, 1e3, (struct budget){ 512, 4000 }, seed);
 		/* Points over 36 years share four bins. */
-		any_order(200, NETSYNC_MAX_SPAN, 1e5, (struct budget){ 4, 500 }, seed);
+		check_any_point_order(200, NETSYNC_MAX_SPAN, 1e5, (struct budget){ 4, 500 }, seed);
 	}
 }
 
@@ -195,11 +199,11 @@ static void test_straight_hull(void **state)
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
 		p[i].x = (int64_t)i * 36000000;
-		p[i].y = (int64_t)exponential(&seed, 1e5) + (int64_t)i * 500;
+		p[i].y = (int64_t)draw_from_exponential(&seed, 1e5) + (int64_t)i * 500;
 		assert_int_equal(hull_add(&all, &p[i]), 0);
 	}
-	shuffle(p, N, &seed);
-	e = make(p, N, 0, &room);
+	shuffle_points(p, N, &seed);
+	e = make_envelope_of_points(p, N, 0, &room);
 	for (size_t i = 0; i < e.num; i++)
 		for (uint32_t k = 0; k < e.bin[i].corners; k++)
 			assert_int_equal(hull_add(&kept, &e.bin[i].corner[k]), 0);
@@ -226,7 +230,7 @@ static void test_constant_delays(void **state)
 		assert_true(e.corners <= room.corners * 9 / 8);
 	}
 	assert_int_equal(envelope_settle(&e, &room), 0);
-	check_order(&e, N);
+	check_bin_order(&e, N);
 	assert_true(e.corners <= room.corners && e.num > 16);
 	assert_int_equal(e.bin[0].corner[0].x, 0);
 	envelope_release(&e);

@@ -28,7 +28,7 @@ struct oneway {
 	uint64_t seed;
 };
 
-static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution, uint64_t seed)
+static void make_oneway_hosts(struct oneway *w, uint32_t hosts, int64_t resolution, uint64_t seed)
 {
 	memset(w, 0, sizeof(*w));
 	w->ns = netsync_new();
@@ -39,22 +39,24 @@ static void make_hosts(struct oneway *w, uint32_t hosts, int64_t resolution, uin
 		const char name[] = { (char)('a' + h), '\0' };
 
 		assert_int_equal(netsync_add_host(w->ns, name), (int)h);
-		w->offset[h] = (int64_t)below(&w->seed, 20 * SEC) - 10 * SEC;
-		w->skew[h] = (uniform(&w->seed) - 0.5) * 200e-6;
+		w->offset[h] = (int64_t)draw_integer_below(&w->seed, 20 * SEC) - 10 * SEC;
+		w->skew[h] = (draw_between_0_and_1(&w->seed) - 0.5) * 200e-6;
 	}
 }
 
 /* The reading of a host's clock at a true time, rounded down to the resolution. */
-static int64_t show(const struct oneway *w, uint32_t host, int64_t t)
+static int64_t read_rounded_clock(const struct oneway *w, uint32_t host, int64_t t)
 {
 	const int64_t own = EPOCH + t + w->offset[host] + llround(w->skew[host] * (double)t);
 
 	return own - own % w->resolution;
 }
 
-static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t, int64_t delay)
+static void send_oneway_message(struct oneway *w, uint32_t from, uint32_t to, int64_t t,
+				int64_t delay)
 {
-	const struct sent s = { from, to, show(w, from, t), show(w, to, t + delay) };
+	const struct sent s = { from, to, read_rounded_clock(w, from, t),
+				read_rounded_clock(w, to, t + delay) };
 
 	assert_true(w->num < MOST_MESSAGES);
 	w->sent[w->num++] = s;
@@ -62,21 +64,22 @@ static void send_one(struct oneway *w, uint32_t from, uint32_t to, int64_t t, in
 }
 
 /* 200 packets pass all hosts in order, and each host sees each packet. */
-static void pass_along(struct oneway *w)
+static void pass_messages_along(struct oneway *w)
 {
 	for (int i = 0; i < 200; i++) {
 		const int64_t t = i * SEC / 2;
 		int64_t passed[MOST_HOSTS] = { 0 };
 
 		for (uint32_t h = 1; h < w->hosts; h++)
-			passed[h] = passed[h - 1] + 20 * US + (int64_t)exponential(&w->seed, 50e3);
+			passed[h] = passed[h - 1] + 20 * US +
+				    (int64_t)draw_from_exponential(&w->seed, 50e3);
 		for (uint32_t a = 0; a < w->hosts; a++)
 			for (uint32_t b = a + 1; b < w->hosts; b++)
-				send_one(w, a, b, t + passed[a], passed[b] - passed[a]);
+				send_oneway_message(w, a, b, t + passed[a], passed[b] - passed[a]);
 	}
 }
 
-static void check_order(struct oneway *w, const char *reference, enum netsync_method method)
+static void check_send_order(struct oneway *w, const char *reference, enum netsync_method method)
 {
 	const struct netsync_options opt = { .size = sizeof(opt),
 					     .reference = reference,
@@ -114,10 +117,10 @@ static void test_router(void **state)
 		for (size_t i = 0; i < 4; i++) {
 			struct oneway w;
 
-			make_hosts(&w, 3, resolution[k], i + 1);
-			pass_along(&w);
-			check_order(&w, reference[i], NETSYNC_METHOD_AUTO);
-			check_order(&w, reference[i], NETSYNC_METHOD_HULL);
+			make_oneway_hosts(&w, 3, resolution[k], i + 1);
+			pass_messages_along(&w);
+			check_send_order(&w, reference[i], NETSYNC_METHOD_AUTO);
+			check_send_order(&w, reference[i], NETSYNC_METHOD_HULL);
 			netsync_free(w.ns);
 		}
 }
@@ -134,11 +137,11 @@ static void test_coarse(void **state)
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		struct oneway w;
 
-		make_hosts(&w, 2, resolution[seed % 2], seed);
+		make_oneway_hosts(&w, 2, resolution[seed % 2], seed);
 		for (int i = 0; i < 500; i++)
-			send_one(&w, 0, 1, i * SEC / 10,
-				 3 * US + (int64_t)exponential(&w.seed, 20e3));
-		check_order(&w, NULL, NETSYNC_METHOD_AUTO);
+			send_oneway_message(&w, 0, 1, i * SEC / 10,
+					    3 * US + (int64_t)draw_from_exponential(&w.seed, 20e3));
+		check_send_order(&w, NULL, NETSYNC_METHOD_AUTO);
 		netsync_free(w.ns);
 	}
 }
@@ -155,29 +158,32 @@ static void test_mixed(void **state)
 		struct oneway w;
 		int64_t t, bound;
 
-		make_hosts(&w, 5, 1, seed);
+		make_oneway_hosts(&w, 5, 1, seed);
 		for (int i = 0; i < 300; i++) {
 			const int64_t at = i * SEC / 5;
-			const int64_t late = 30 * US + (int64_t)exponential(&w.seed, 50e3);
+			const int64_t late = 30 * US +
+					     (int64_t)draw_from_exponential(&w.seed, 50e3);
 
 			/*
 			 * a and b exchange messages, and both send messages to the other
 			 * hosts along all paths.
 			 */
-			send_one(&w, 0, 1, at, 30 * US + (int64_t)exponential(&w.seed, 50e3));
-			send_one(&w, 1, 0, at + SEC / 10, late);
-			send_one(&w, seed % 2, 2, at, late);
-			send_one(&w, 1, 3, at + SEC / 7, late);
-			send_one(&w, 2, 4, at + SEC / 8, late);
-			send_one(&w, 0, 4, at + SEC / 9, late);
+			send_oneway_message(&w, 0, 1, at,
+					    30 * US +
+						    (int64_t)draw_from_exponential(&w.seed, 50e3));
+			send_oneway_message(&w, 1, 0, at + SEC / 10, late);
+			send_oneway_message(&w, seed % 2, 2, at, late);
+			send_oneway_message(&w, 1, 3, at + SEC / 7, late);
+			send_oneway_message(&w, 2, 4, at + SEC / 8, late);
+			send_oneway_message(&w, 0, 4, at + SEC / 9, late);
 			if (seed % 3)
-				send_one(&w, 3, 4, at + SEC / 6, late);
+				send_oneway_message(&w, 3, 4, at + SEC / 6, late);
 		}
-		check_order(&w, seed % 2 ? NULL : "a", NETSYNC_METHOD_AUTO);
+		check_send_order(&w, seed % 2 ? NULL : "a", NETSYNC_METHOD_AUTO);
 		assert_int_equal(netsync_get_host(w.ns, 1, &info), 0);
 		assert_int_equal(info.quality, NETSYNC_ACCURATE);
-		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1), show(&w, 1, 30 * SEC),
-						 &t, &bound),
+		assert_int_equal(netsync_convert(netsync_host_clock(w.ns, 1),
+						 read_rounded_clock(&w, 1, 30 * SEC), &t, &bound),
 				 0);
 		assert_in_range(bound, 0, 100 * US);
 		netsync_free(w.ns);
@@ -190,11 +196,11 @@ static void test_impossible(void **state)
 	struct oneway w;
 
 	(void)state;
-	make_hosts(&w, 3, 1, 3);
+	make_oneway_hosts(&w, 3, 1, 3);
 	for (int i = 0; i < 100; i++) {
-		send_one(&w, 0, 1, i * SEC, 50 * US);
-		send_one(&w, 1, 2, i * SEC + SEC / 3, 50 * US);
-		send_one(&w, 2, 0, i * SEC + SEC / 2, -SEC);
+		send_oneway_message(&w, 0, 1, i * SEC, 50 * US);
+		send_oneway_message(&w, 1, 2, i * SEC + SEC / 3, 50 * US);
+		send_oneway_message(&w, 2, 0, i * SEC + SEC / 2, -SEC);
 	}
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
 	for (uint32_t h = 0; h < 3; h++)

@@ -8,7 +8,7 @@
 /* Error of the correction (see sample.h), ns. */
 #define MISSING (250e3)
 
-static double worst(const struct fit *f)
+static double find_worst_fit_error(const struct fit *f)
 {
 	double most = 0;
 
@@ -17,7 +17,7 @@ static double worst(const struct fit *f)
 	return most;
 }
 
-static void fit(struct sample *s, size_t intervals)
+static void fit_constant_sample(struct sample *s, size_t intervals)
 {
 	struct host_fit k = { .correction = &s->c, .obs = s->p, .drift = 1e-16 };
 	double residual, cost;
@@ -31,14 +31,14 @@ static void fit(struct sample *s, size_t intervals)
 	assert_true(f.num_constraints > 0 && f.num_constraints <= f.constraint_room);
 	assert_int_equal(fit_start(&f, &residual), 0);
 	/* The curve is in the middle of both directions. */
-	assert_true(worst(&f) < 0.2 * DELAY);
+	assert_true(find_worst_fit_error(&f) < 0.2 * DELAY);
 	assert_true(residual > 0 && residual < 2.0 * DELAY);
 	assert_int_equal(fit_solve(&f, 1, 30, &cost), 0);
 	/*
 	 * The error is far below the scatter of delays, because the fastest of many messages
 	 * determine the curve.
 	 */
-	assert_true(worst(&f) < 0.05 * DELAY);
+	assert_true(find_worst_fit_error(&f) < 0.05 * DELAY);
 	assert_true(fabs(f.margin[0] - DELAY) < 0.05 * DELAY);
 	constraints_fit_free(&f);
 }
@@ -51,8 +51,8 @@ static void test_constant(void **state)
 	sample_gather(&s);
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(delays_set_means(&s.p), 0);
-	fit(&s, 1);
-	fit(&s, 4);
+	fit_constant_sample(&s, 1);
+	fit_constant_sample(&s, 4);
 	sample_release(&s);
 }
 

@@ -14,7 +14,7 @@ struct sample {
 };
 
 /* Make any two hosts a pair with probability @share. */
-static void draw(struct sample *s, uint64_t *seed, double share)
+static void draw_random_graph(struct sample *s, uint64_t *seed, double share)
 {
 	*s = (struct sample){ .num = 0 };
 	for (uint32_t a = 0; a < HOSTS; a++)
@@ -22,12 +22,12 @@ static void draw(struct sample *s, uint64_t *seed, double share)
 			s->distance[a][b] = a == b ? 0 : HUGE_VAL;
 	for (uint32_t a = 0; a < HOSTS; a++)
 		for (uint32_t b = a + 1; b < HOSTS; b++) {
-			if (uniform(seed) > share)
+			if (draw_between_0_and_1(seed) > share)
 				continue;
 			s->pair[s->num] = (struct pair){ .host = { a, b } };
 			s->est[s->num].pair = &s->pair[s->num];
 			/* Costs are integers, so their sums are exact. Some costs are 0. */
-			s->cost[s->num] = (double)below(seed, 6);
+			s->cost[s->num] = (double)draw_integer_below(seed, 6);
 			s->distance[a][b] = s->distance[b][a] = s->cost[s->num++];
 		}
 	for (int k = 0; k < HOSTS; k++)
@@ -90,7 +90,7 @@ static void test_random(void **state)
 		struct graph g;
 		struct tree t;
 
-		draw(&s, &seed, (double)(round % 10) / 10);
+		draw_random_graph(&s, &seed, (double)(round % 10) / 10);
 		assert_int_equal(graph_make(&g, s.est, HOSTS, s.num), 0);
 		assert_int_equal(tree_make(&t, &g), 0);
 		check_islands(&s, &g);

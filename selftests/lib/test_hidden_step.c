@@ -24,37 +24,37 @@ struct exchange {
 /* Return the offset of f at time x, ns. */
 typedef int64_t (*ahead_fn)(int64_t x);
 
-static int64_t even(int64_t x)
+static int64_t keep_even(int64_t x)
 {
 	(void)x;
 	return 0;
 }
 
-static int64_t stepped(int64_t x)
+static int64_t step_in_middle(int64_t x)
 {
 	return x > 150 * APART + APART / 3 ? 1200 * US : 0;
 }
 
 /* The clock is stepped, and stepped back after as many messages as are compared. */
-static int64_t stepped_back(int64_t x)
+static int64_t step_back_in_middle(int64_t x)
 {
 	return x > 100 * APART && x < 120 * APART ? -1100 * US : 0;
 }
 
-static int64_t slewed(int64_t x)
+static int64_t slew_forth_and_back(int64_t x)
 {
 	return llround(480e-6 * (double)(x < 150 * APART ? x : 300 * APART - x));
 }
 
 /* Messages of one direction are halfway between those of the other direction. */
-static void make(struct exchange *e, ahead_fn ahead, uint64_t seed)
+static void make_hidden_exchange(struct exchange *e, ahead_fn ahead, uint64_t seed)
 {
 	memset(e, 0, sizeof(*e));
 	for (int way = 0; way < 2; way++) {
 		e->way[way] = (struct limits_of_way){ .limit = e->limit[way], .num = NUM };
 		for (int64_t i = 0; i < NUM; i++) {
 			const int64_t x = i * APART + way * APART / 2;
-			const int64_t d = DELAY + (int64_t)exponential(&seed, MORE);
+			const int64_t d = DELAY + (int64_t)draw_from_exponential(&seed, MORE);
 
 			e->limit[way][i].point = (struct point){
 				x, EPOCH / 2 * (way ? -1 : 1) + (way ? -ahead(x) : ahead(x)) + d
@@ -63,21 +63,21 @@ static void make(struct exchange *e, ahead_fn ahead, uint64_t seed)
 	}
 }
 
-static void find(struct exchange *e)
+static void find_hidden_steps(struct exchange *e)
 {
 	assert_int_equal(hidden_steps_find(&e->found, e->way, STEEPEST, LEAST, 0), 0);
 }
 
 static void test_none(void **state)
 {
-	static const ahead_fn ahead[] = { even, slewed };
+	static const ahead_fn ahead[] = { keep_even, slew_forth_and_back };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct exchange e;
 
-		make(&e, ahead[seed % 2], seed);
-		find(&e);
+		make_hidden_exchange(&e, ahead[seed % 2], seed);
+		find_hidden_steps(&e);
 		assert_int_equal(e.found.num, 0);
 		windows_release(&e.found);
 	}
@@ -89,8 +89,8 @@ static void test_step(void **state)
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct exchange e;
 
-		make(&e, stepped, seed);
-		find(&e);
+		make_hidden_exchange(&e, step_in_middle, seed);
+		find_hidden_steps(&e);
 		assert_int_equal(e.found.num, 1);
 		assert_true(e.found.window[0].phase_step);
 		/* The window contains the step and some of the compared messages. */
@@ -106,8 +106,8 @@ static void test_back(void **state)
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct exchange e;
 
-		make(&e, stepped_back, seed);
-		find(&e);
+		make_hidden_exchange(&e, step_back_in_middle, seed);
+		find_hidden_steps(&e);
 		assert_int_equal(e.found.num, 2);
 		assert_in_range(100 * APART, e.found.window[0].from, e.found.window[0].to);
 		assert_in_range(120 * APART, e.found.window[1].from, e.found.window[1].to);
@@ -124,9 +124,9 @@ static void test_known(void **state)
 	struct exchange e;
 
 	(void)state;
-	make(&e, stepped, 1);
+	make_hidden_exchange(&e, step_in_middle, 1);
 	assert_int_equal(windows_add_one(&e.found, &known), 0);
-	find(&e);
+	find_hidden_steps(&e);
 	assert_int_equal(e.found.num, 1);
 	windows_release(&e.found);
 }
@@ -142,9 +142,9 @@ static void test_misplaced(void **state)
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct exchange e;
 
-		make(&e, stepped, seed);
+		make_hidden_exchange(&e, step_in_middle, seed);
 		assert_int_equal(windows_add_one(&e.found, &known), 0);
-		find(&e);
+		find_hidden_steps(&e);
 		assert_int_equal(e.found.num, 2);
 		assert_in_range(150 * APART + APART / 3, e.found.window[1].from,
 				e.found.window[1].to);
@@ -159,11 +159,11 @@ static void test_quicker(void **state)
 	for (int ways = 1; ways <= 2; ways++) {
 		struct exchange e;
 
-		make(&e, even, 3);
+		make_hidden_exchange(&e, keep_even, 3);
 		for (int way = 0; way < ways; way++)
 			for (size_t i = 100; i < 140; i++)
 				e.limit[way][i].point.y -= DELAY / 3 * 2;
-		find(&e);
+		find_hidden_steps(&e);
 		assert_int_equal(e.found.num, 0);
 		windows_release(&e.found);
 	}

@@ -6,14 +6,14 @@
 #include "util/histogram.h"
 #include "test.h"
 
-static int by_value(const void *a, const void *b)
+static int compare_integers(const void *a, const void *b)
 {
 	const int64_t *p = a, *q = b;
 
 	return *p < *q ? -1 : *p > *q;
 }
 
-static void compare(int64_t *v, int n)
+static void check_quantiles(int64_t *v, int n)
 {
 	static const double shares[] = { 1e-9, 0.01, 0.25, 0.5, 0.9, 0.99, 1 };
 	struct histogram h;
@@ -21,7 +21,7 @@ static void compare(int64_t *v, int n)
 	memset(&h, 0, sizeof(h));
 	for (int i = 0; i < n; i++)
 		histogram_add(&h, v[i]);
-	qsort(v, (size_t)n, sizeof(*v), by_value);
+	qsort(v, (size_t)n, sizeof(*v), compare_integers);
 	assert_int_equal(h.num, n);
 	assert_int_equal(h.min, v[0]);
 	assert_int_equal(h.max, v[n - 1]);
@@ -43,8 +43,8 @@ static void test_scales(void **state)
 	for (double mean = 1; mean < 1e10; mean *= 7) {
 		for (int n = 1; n <= N; n = n * 3 + 1) {
 			for (int i = 0; i < n; i++)
-				v[i] = (int64_t)exponential(&seed, mean);
-			compare(v, n);
+				v[i] = (int64_t)draw_from_exponential(&seed, mean);
+			check_quantiles(v, n);
 		}
 	}
 }

@@ -2,7 +2,7 @@
 /* The clock of a host: its segments, its bound and its quality. */
 #include "reduction.h"
 
-static struct netsync_model model_of(const struct host *h)
+static struct netsync_model get_host_clock_model(const struct host *h)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 
@@ -19,9 +19,9 @@ static void test_straight(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_HULL);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
 	reduced_run(&r);
-	m = model_of(&r.host[1]);
+	m = get_host_clock_model(&r.host[1]);
 	assert_int_equal(m.num_segments, 1);
 	assert_int_equal(m.segments[0].from_ns, EPOCH + r.host[1].span.lo);
 	assert_int_equal(m.segments[0].to_ns, EPOCH + r.host[1].span.hi);
@@ -40,9 +40,9 @@ static void test_bound(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
 	reduced_run(&r);
-	m = model_of(&r.host[1]);
+	m = get_host_clock_model(&r.host[1]);
 	assert_true(m.num_knots > 1);
 	for (uint32_t i = 0; i < m.num_knots; i++) {
 		const struct netsync_knot *k = netsync_model_knot(&m, i);
@@ -80,7 +80,7 @@ static void test_growth(void **state)
 		add_message(&r.ps, 1, 0, t + ahead, t + 1000);
 	}
 	reduced_run(&r);
-	m = model_of(&r.host[1]);
+	m = get_host_clock_model(&r.host[1]);
 	assert_true(m.num_segments > 2);
 	assert_true(fabs(m.segments[0].rate - m.segments[m.num_segments - 1].rate) > 8e-6);
 	for (int i = 0; i < 2; i++) {
@@ -118,7 +118,7 @@ static void test_contradiction(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, -50000);
+	reduced_add_talk(&r, 0, 1, 100, -50000);
 	reduced_run(&r);
 	assert_int_equal(r.host[1].quality, NETSYNC_APPROXIMATE);
 	assert_int_equal(r.host[1].bound_max, NETSYNC_UNKNOWN);
@@ -126,7 +126,7 @@ static void test_contradiction(void **state)
 }
 
 /* The round trip stays the same, but messages to @b seem to take longer by @more. */
-static void talk_unevenly(struct reduced *r, uint32_t a, uint32_t b, int64_t more)
+static void talk_with_uneven_delays(struct reduced *r, uint32_t a, uint32_t b, int64_t more)
 {
 	for (int i = 0; i < 100; i++) {
 		add_message(&r->ps, a, b, (a + i) * SEC, (b + i) * SEC + 1000 + more);
@@ -142,9 +142,9 @@ static void test_ways_contradict(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_HULL);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
-	reduced_talk(&r, 1, 2, 100, 1000);
-	talk_unevenly(&r, 0, 2, 4000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 1, 2, 100, 1000);
+	talk_with_uneven_delays(&r, 0, 2, 4000);
 	reduced_run(&r);
 	reduced_check_claim(&r.host[1], true);
 	reduced_check_claim(&r.host[2], false);
@@ -159,10 +159,10 @@ static void test_many_contradict(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_HULL);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
 	for (uint32_t h = 2; h < 4; h++) {
-		reduced_talk(&r, 1, h, 100, 1000);
-		talk_unevenly(&r, 0, h, 4000);
+		reduced_add_talk(&r, 1, h, 100, 1000);
+		talk_with_uneven_delays(&r, 0, h, 4000);
 	}
 	reduced_run(&r);
 	for (int h = 1; h < 4; h++)
@@ -172,7 +172,7 @@ static void test_many_contradict(void **state)
 }
 
 /* Is there a knot at a time of the host's clock? */
-static bool has_knot(const struct netsync_model *m, int64_t t)
+static bool has_knot_at(const struct netsync_model *m, int64_t t)
 {
 	for (uint32_t i = 0; i < m->num_knots; i++)
 		if (netsync_model_knot(m, i)->time_ns == t)
@@ -204,7 +204,7 @@ static void test_leap(void **state)
 	(void)state;
 	reduced_init(&hosts, NETSYNC_METHOD_HULL);
 	hosts.task.reference = 0;
-	reduced_talk(&hosts, 0, 1, 100, 1000);
+	reduced_add_talk(&hosts, 0, 1, 100, 1000);
 	reduced_run(&hosts);
 	reduction_init(&r, &hosts);
 	tree_grow(&r.by_bound, &r.graph, r.bound_cost, 0);
@@ -224,13 +224,13 @@ static void test_leap(void **state)
 	host_clear(&hosts.host[1]);
 	reduction_set_qualities(&r);
 	assert_int_equal(reduction_make_clock(&r, 1), 0);
-	m = model_of(&hosts.host[1]);
+	m = get_host_clock_model(&hosts.host[1]);
 	for (size_t i = 1; i < bound.bound.parts; i++) {
 		const struct bound_part *after = &bound.bound.part[i];
 		bool first = hosts.est[0].pair->host[0] == 1;
 
-		assert_true(has_knot(&m, EPOCH + (first ? after->x.lo : after->other.lo)));
-		assert_true(has_knot(&m, EPOCH + (first ? after[-1].x.hi : after[-1].other.hi)));
+		assert_true(has_knot_at(&m, EPOCH + (first ? after->x.lo : after->other.lo)));
+		assert_true(has_knot_at(&m, EPOCH + (first ? after[-1].x.hi : after[-1].other.hi)));
 	}
 	pair_bound_release(&bound);
 	reduction_end(&r);
@@ -240,14 +240,10 @@ static void test_leap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_contradiction),
-		cmocka_unit_test(test_ways_contradict),
-		cmocka_unit_test(test_many_contradict),
-		cmocka_unit_test(test_leap),
+		cmocka_unit_test(test_straight),	cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_growth),		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_contradiction),	cmocka_unit_test(test_ways_contradict),
+		cmocka_unit_test(test_many_contradict), cmocka_unit_test(test_leap),
 	};
 
 	return cmocka_run_group_tests_name("host_clock", tests, NULL, NULL);

@@ -7,7 +7,8 @@
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
 
-static double worst(const struct correction *c, int64_t from, int64_t to, int64_t ahead)
+static double find_worst_correction_error(const struct correction *c, int64_t from, int64_t to,
+					  int64_t ahead)
 {
 	double most = 0;
 
@@ -27,11 +28,13 @@ static void test_constant(void **state)
 	(void)state;
 	sample_gather(&s);
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
-	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
+	assert_true(find_worst_correction_error(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) <
+		    0.1 * DELAY);
 	assert_int_equal(s.c.num_changes, 0);
 	/* Fit a second time, starting from the result. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
-	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
+	assert_true(find_worst_correction_error(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) <
+		    0.1 * DELAY);
 	correction_release(&s.c);
 	sample_release(&s);
 }
@@ -77,13 +80,15 @@ static void test_start(void **state)
 	sample_gather(&s);
 	s.link.thin = true;
 	assert_int_equal(host_fit_start(&s.c, &s.link, 1), 0);
-	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.5 * DELAY);
+	assert_true(find_worst_correction_error(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) <
+		    0.5 * DELAY);
 	assert_true(s.c.curve.coefs > 0);
 	assert_int_equal(s.c.intervals, 0);
 	correction_release(&s.c);
 	/* A fit that starts from there, or that uses merged links, is as accurate as before. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
-	assert_true(worst(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) < 0.1 * DELAY);
+	assert_true(find_worst_correction_error(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) <
+		    0.1 * DELAY);
 	correction_release(&s.c);
 	sample_release(&s);
 }
@@ -98,8 +103,8 @@ static void test_choose(void **state)
 	struct link link[4];
 
 	(void)state;
-	add_talk(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
-	add_talk(&enough, MIN_MESSAGES, AHEAD, DELAY);
+	add_talk_of_two(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
+	add_talk_of_two(&enough, MIN_MESSAGES, AHEAD, DELAY);
 	for (size_t i = 0; i < 4; i++)
 		link[i] = (struct link){ .pair = few.pair[0], .thin = true };
 	assert_int_equal(host_fit_choose(link, 4), 4);
@@ -119,8 +124,8 @@ static void test_useful(void **state)
 	struct pairs few = { 0 }, enough = { 0 };
 
 	(void)state;
-	add_talk(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
-	add_talk(&enough, MIN_MESSAGES, AHEAD, DELAY);
+	add_talk_of_two(&few, MIN_MESSAGES - 1, AHEAD, DELAY);
+	add_talk_of_two(&enough, MIN_MESSAGES, AHEAD, DELAY);
 	assert_false(host_fit_useful(few.pair[0]));
 	assert_true(host_fit_useful(enough.pair[0]));
 	pairs_release(&few);

@@ -6,7 +6,7 @@
 #include "message/hull.h"
 
 /* Is p[k] a corner, that is, strictly below every line between two other points? */
-static bool is_corner(const struct point *p, size_t n, size_t k)
+static bool is_hull_corner(const struct point *p, size_t n, size_t k)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].x == p[k].x && p[i].y < p[k].y)
@@ -22,7 +22,7 @@ static bool is_corner(const struct point *p, size_t n, size_t k)
 	return true;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_points_by_place(const void *a, const void *b)
 {
 	const struct point *p = a, *q = b;
 
@@ -36,7 +36,7 @@ static void check_hull(struct point *p, size_t n)
 	struct hull h = { 0 };
 	size_t corners = 0;
 
-	qsort(p, n, sizeof(*p), by_place);
+	qsort(p, n, sizeof(*p), compare_points_by_place);
 	for (size_t i = 0; i < n; i++)
 		if (!i || p[i - 1].x != p[i].x)
 			assert_int_equal(hull_add(&h, &p[i]), 0);
@@ -47,7 +47,7 @@ static void check_hull(struct point *p, size_t n)
 		for (size_t i = 0; i < k; i++)
 			if (!memcmp(&p[i], &p[k], sizeof(*p)))
 				first = false;
-		if (!first || !is_corner(p, n, k))
+		if (!first || !is_hull_corner(p, n, k))
 			continue;
 		corners++;
 		at = hull_find(&h, p[k].x);
@@ -65,12 +65,12 @@ static void test_small_random(void **state)
 	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct point p[24];
-		size_t n = 1 + (size_t)below(&seed, 24);
-		int64_t range = 1 + below(&seed, 30);
+		size_t n = 1 + (size_t)draw_integer_below(&seed, 24);
+		int64_t range = 1 + draw_integer_below(&seed, 30);
 
 		for (size_t i = 0; i < n; i++) {
-			p[i].x = below(&seed, range) - range / 2;
-			p[i].y = below(&seed, range) - range / 2;
+			p[i].x = draw_integer_below(&seed, range) - range / 2;
+			p[i].y = draw_integer_below(&seed, range) - range / 2;
 		}
 		check_hull(p, n);
 	}
@@ -85,8 +85,8 @@ static void test_largest_coordinates(void **state)
 		struct point p[12];
 
 		for (size_t i = 0; i < 12; i++) {
-			p[i].x = (int64_t)(random64(&seed) >> 3) - (1LL << 60);
-			p[i].y = (int64_t)(random64(&seed) >> 2) - (1LL << 61);
+			p[i].x = (int64_t)(draw_random64(&seed) >> 3) - (1LL << 60);
+			p[i].y = (int64_t)(draw_random64(&seed) >> 2) - (1LL << 61);
 		}
 		check_hull(p, 12);
 	}

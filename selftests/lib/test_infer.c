@@ -21,7 +21,7 @@ struct world {
 	uint64_t seed;
 };
 
-static int64_t show(const struct world *w, int host, int64_t t)
+static int64_t read_simulated_clock(const struct world *w, int host, int64_t t)
 {
 	const double u = (double)t / 1e9, phase = 2 * M_PI * u / PERIOD;
 	double off = host * (3e6 + 15e3 * u + SWING * PERIOD / (2 * M_PI) * sin(phase) +
@@ -32,7 +32,7 @@ static int64_t show(const struct world *w, int host, int64_t t)
 	return EPOCH + t + llround(off);
 }
 
-static struct netsync *make_world(const struct world *w)
+static struct netsync *make_simulated_world(const struct world *w)
 {
 	struct netsync *ns = netsync_new();
 	uint64_t s = w->seed;
@@ -43,24 +43,25 @@ static struct netsync *make_world(const struct world *w)
 		assert_int_equal(netsync_add_host(ns, name), i);
 	}
 	for (long i = 0; i < w->messages; i++) {
-		const int64_t t = below(&s, HOUR);
-		const int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
-		const int from = (int)below(&s, w->hosts);
-		const int to = (from + 1 + (int)below(&s, w->hosts - 1)) % w->hosts;
+		const int64_t t = draw_integer_below(&s, HOUR);
+		const int64_t r = t + 30000 + (int64_t)draw_from_exponential(&s, 100e3);
+		const int from = (int)draw_integer_below(&s, w->hosts);
+		const int to = (from + 1 + (int)draw_integer_below(&s, w->hosts - 1)) % w->hosts;
 		int64_t off = 0;
 
-		if (!to && w->lost && uniform(&s) < w->lost)
+		if (!to && w->lost && draw_between_0_and_1(&s) < w->lost)
 			continue;
-		if (uniform(&s) < w->wrong)
-			off = below(&s, 400000000) - 200000000;
+		if (draw_between_0_and_1(&s) < w->wrong)
+			off = draw_integer_below(&s, 400000000) - 200000000;
 		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)to,
-						      show(w, from, t), show(w, to, r) + off),
+						      read_simulated_clock(w, from, t),
+						      read_simulated_clock(w, to, r) + off),
 				 0);
 	}
 	return ns;
 }
 
-static void solve_world(struct netsync *ns, uint32_t threads)
+static void solve_simulated_world(struct netsync *ns, uint32_t threads)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -73,7 +74,7 @@ static void solve_world(struct netsync *ns, uint32_t threads)
 }
 
 /* Return the RMS error of a host, ns, except near the step, and check that bounds hold. */
-static double rms_of(const struct world *w, const struct netsync *ns, int host)
+static double compute_host_rms(const struct world *w, const struct netsync *ns, int host)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
 	double sum = 0;
@@ -84,8 +85,9 @@ static double rms_of(const struct world *w, const struct netsync *ns, int host)
 
 		if (w->step && llabs(t - HOUR / 2) < SEC)
 			continue;
-		assert_int_equal(netsync_convert(c, show(w, host, t), &got, &bound), 0);
-		got -= show(w, 0, t);
+		assert_int_equal(netsync_convert(c, read_simulated_clock(w, host, t), &got, &bound),
+				 0);
+		got -= read_simulated_clock(w, 0, t);
 		assert_true(bound == NETSYNC_UNKNOWN || llabs(got) <= bound + 1);
 		sum += (double)got * (double)got;
 		num++;
@@ -93,29 +95,29 @@ static double rms_of(const struct world *w, const struct netsync *ns, int host)
 	return sqrt(sum / num);
 }
 
-static void check_world(const struct world *w, double most)
+static void check_world_errors(const struct world *w, double most)
 {
-	struct netsync *ns = make_world(w);
+	struct netsync *ns = make_simulated_world(w);
 
-	solve_world(ns, 1);
+	solve_simulated_world(ns, 1);
 	for (int i = 1; i < w->hosts; i++)
-		assert_true(rms_of(w, ns, i) < most);
+		assert_true(compute_host_rms(w, ns, i) < most);
 	netsync_free(ns);
 }
 
 static void test_smooth(void **state)
 {
 	(void)state;
-	check_world(&(struct world){ .hosts = 2, .messages = 20000, .seed = 1 }, 1000);
-	check_world(&(struct world){ .hosts = 4, .messages = 40000, .seed = 2 }, 1500);
+	check_world_errors(&(struct world){ .hosts = 2, .messages = 20000, .seed = 1 }, 1000);
+	check_world_errors(&(struct world){ .hosts = 4, .messages = 40000, .seed = 2 }, 1500);
 }
 
 /* If one message in a hundred is wrong, the result is as accurate as without wrong messages. */
 static void test_wrong(void **state)
 {
 	(void)state;
-	check_world(&(struct world){ .hosts = 2, .messages = 20000, .wrong = 0.01, .seed = 3 },
-		    1000);
+	check_world_errors(
+		&(struct world){ .hosts = 2, .messages = 20000, .wrong = 0.01, .seed = 3 }, 1000);
 }
 
 /*
@@ -126,11 +128,11 @@ static void test_lost(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		check_world(&(struct world){ .hosts = 2,
-					     .messages = 200000,
-					     .lost = 0.99,
-					     .seed = seed },
-			    300);
+		check_world_errors(&(struct world){ .hosts = 2,
+						    .messages = 200000,
+						    .lost = 0.99,
+						    .seed = seed },
+				   300);
 }
 
 /* A frequency that changes by 300 ppm: along one line, cells would differ by more than delays. */
@@ -138,7 +140,7 @@ static void test_drift(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		check_world(
+		check_world_errors(
 			&(struct world){ .hosts = 2, .messages = 5000, .drift = 83, .seed = seed },
 			2000);
 }
@@ -146,16 +148,17 @@ static void test_drift(void **state)
 static void test_step(void **state)
 {
 	(void)state;
-	check_world(&(struct world){ .hosts = 2, .messages = 20000, .step = 50000000, .seed = 4 },
-		    1500);
+	check_world_errors(
+		&(struct world){ .hosts = 2, .messages = 20000, .step = 50000000, .seed = 4 },
+		1500);
 }
 
 /* If one of many hosts is stepped by seconds, the other hosts are not affected. */
 static void test_step_of_many(void **state)
 {
 	(void)state;
-	check_world(&(struct world){ .hosts = 6, .messages = 60000, .step = 3 * SEC, .seed = 7 },
-		    1500);
+	check_world_errors(
+		&(struct world){ .hosts = 6, .messages = 60000, .step = 3 * SEC, .seed = 7 }, 1500);
 }
 
 /* The method works with few messages, and even with one. */
@@ -164,36 +167,38 @@ static void test_few(void **state)
 	(void)state;
 	for (long n = 1; n < 12; n++) {
 		const struct world w = { .hosts = 2, .messages = n, .seed = (uint64_t)n };
-		struct netsync *ns = make_world(&w);
+		struct netsync *ns = make_simulated_world(&w);
 
-		solve_world(ns, 1);
+		solve_simulated_world(ns, 1);
 		netsync_free(ns);
 	}
-	check_world(&(struct world){ .hosts = 2, .messages = 200, .seed = 5 }, 100000);
+	check_world_errors(&(struct world){ .hosts = 2, .messages = 200, .seed = 5 }, 100000);
 }
 
 /* The result has the same bits for any number of threads. */
 static void test_threads(void **state)
 {
 	const struct world w = { .hosts = 4, .messages = 4000, .seed = 6 };
-	struct netsync *ns = make_world(&w);
+	struct netsync *ns = make_simulated_world(&w);
 	int64_t by_one[64], by_four;
 	size_t n = 0;
 
 	(void)state;
-	solve_world(ns, 1);
+	solve_simulated_world(ns, 1);
 	for (int64_t t = 0; t < 60 * SEC; t += SEC)
-		netsync_convert(netsync_host_clock(ns, 3), show(&w, 3, t), &by_one[n++], NULL);
-	solve_world(ns, 4);
+		netsync_convert(netsync_host_clock(ns, 3), read_simulated_clock(&w, 3, t),
+				&by_one[n++], NULL);
+	solve_simulated_world(ns, 4);
 	n = 0;
 	for (int64_t t = 0; t < 60 * SEC; t += SEC) {
-		netsync_convert(netsync_host_clock(ns, 3), show(&w, 3, t), &by_four, NULL);
+		netsync_convert(netsync_host_clock(ns, 3), read_simulated_clock(&w, 3, t), &by_four,
+				NULL);
 		assert_int_equal(by_one[n++], by_four);
 	}
 	netsync_free(ns);
 }
 
-static void push(struct netsync *ns, uint32_t from, int64_t sent, int64_t received)
+static void push_one_message(struct netsync *ns, uint32_t from, int64_t sent, int64_t received)
 {
 	netsync_push_message(ns, from, !from, sent, received);
 }
@@ -211,30 +216,31 @@ static void test_hostile(void **state)
 		netsync_add_host(ns, "h1");
 		for (int i = 0; i < 300; i++) {
 			const uint32_t from = i & 1;
-			const int64_t far = below(&seed, NETSYNC_MAX_SPAN);
+			const int64_t far = draw_integer_below(&seed, NETSYNC_MAX_SPAN);
 
 			switch (kind) {
 			case 0: /* all messages at one time */
-				push(ns, from, EPOCH, EPOCH);
+				push_one_message(ns, from, EPOCH, EPOCH);
 				break;
 			case 1: /* messages in one direction only */
-				push(ns, 0, EPOCH + i * SEC, EPOCH + i * SEC + 5);
+				push_one_message(ns, 0, EPOCH + i * SEC, EPOCH + i * SEC + 5);
 				break;
 			case 2: /* messages decades apart */
-				push(ns, from, far, far / 2);
+				push_one_message(ns, from, far, far / 2);
 				break;
 			case 3: /* messages received long before they were sent */
-				push(ns, from, EPOCH + i * SEC, EPOCH + (i - 90) * SEC);
+				push_one_message(ns, from, EPOCH + i * SEC, EPOCH + (i - 90) * SEC);
 				break;
 			case 4: /* half of the messages are wrong by days */
-				push(ns, from, EPOCH + i * SEC,
-				     EPOCH + i * SEC + (i & 2 ? far >> 12 : 30000));
+				push_one_message(ns, from, EPOCH + i * SEC,
+						 EPOCH + i * SEC + (i & 2 ? far >> 12 : 30000));
 				break;
 			default: /* a coarse clock that stops */
-				push(ns, from, EPOCH + i / 100 * SEC, EPOCH + i / 50 * SEC);
+				push_one_message(ns, from, EPOCH + i / 100 * SEC,
+						 EPOCH + i / 50 * SEC);
 			}
 		}
-		solve_world(ns, 2);
+		solve_simulated_world(ns, 2);
 		netsync_convert(netsync_host_clock(ns, 1), EPOCH, &t, NULL);
 		netsync_free(ns);
 	}

@@ -34,7 +34,7 @@ static void test_interpolates(void **state)
 }
 
 /* Return the largest error of the correction plus the fit, ns. */
-static double worst(struct sample *s, struct initial_fit *r)
+static double find_worst_initial_error(struct sample *s, struct initial_fit *r)
 {
 	double most = 0;
 
@@ -58,7 +58,7 @@ static void test_constant(void **state)
 	sample_gather(&s);
 	assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
 	assert_true(r.num >= 2);
-	assert_true(worst(&s, &r) < 0.5 * DELAY);
+	assert_true(find_worst_initial_error(&s, &r) < 0.5 * DELAY);
 	assert_true(fabs(s.c.skew) < 1e-6);
 	assert_true(s.c.frac >= 0);
 	initial_fit_release(&r);
@@ -77,7 +77,7 @@ static void test_outliers(void **state)
 	for (size_t i = 0; i < s.p.num; i += 10)
 		s.p.obs[i].y -= 1e9;
 	assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
-	assert_true(worst(&s, &r) < 0.5 * DELAY);
+	assert_true(find_worst_initial_error(&s, &r) < 0.5 * DELAY);
 	initial_fit_release(&r);
 	sample_release(&s);
 }

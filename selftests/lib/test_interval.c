@@ -10,18 +10,18 @@
 /* Offset of a host's clock, ns. */
 typedef double (*ahead_fn)(int host, double t);
 
-static double steady(int host, double t)
+static double run_steadily(int host, double t)
 {
 	return host * (1e9 + 20e-6 * t);
 }
 
 /* The drift is at most 0.02 ppm/s. */
-static double bending(int host, double t)
+static double bend_slowly(int host, double t)
 {
 	return host * 7e9 - 30e-6 * t + 50e3 * sin(t * 2e-11 + host);
 }
 
-static double breaking(int host, double t)
+static double break_twice(int host, double t)
 {
 	const double at[] = { 150e9, 420e9 }, by[] = { 20e-6, -30e-6 };
 	double v = 3e9 * host;
@@ -32,38 +32,38 @@ static double breaking(int host, double t)
 	return v;
 }
 
-static int64_t reading(ahead_fn ahead, int host, int64_t t)
+static int64_t read_chain_clock(ahead_fn ahead, int host, int64_t t)
 {
 	return EPOCH + t + llround(ahead(host, (double)t));
 }
 
 /* Make a chain of hosts. @ways are the directions of its pairs: 1 forward, 2 backward, 3 both. */
-static struct netsync *talk(ahead_fn ahead, int hosts, long messages, int ways)
+static struct netsync *talk_along_chain(ahead_fn ahead, int hosts, long messages, int ways)
 {
 	struct netsync *ns = netsync_new();
 	uint64_t seed = 1;
 
 	for (int h = 0; h < hosts; h++) {
 		assert_int_equal(netsync_add_host(ns, h ? "b" : "a"), h);
-		netsync_extend_span(ns, (uint32_t)h, reading(ahead, h, 0));
-		netsync_extend_span(ns, (uint32_t)h, reading(ahead, h, SPAN));
+		netsync_extend_span(ns, (uint32_t)h, read_chain_clock(ahead, h, 0));
+		netsync_extend_span(ns, (uint32_t)h, read_chain_clock(ahead, h, SPAN));
 	}
 	for (long i = 0; i < messages; i++) {
-		int a = (int)below(&seed, hosts - 1), b = a + 1;
-		int64_t t = below(&seed, SPAN);
-		int64_t r = t + 30000 + (int64_t)exponential(&seed, 100e3);
-		bool back = ways == 3 ? random64(&seed) & 1 : ways == 2;
+		int a = (int)draw_integer_below(&seed, hosts - 1), b = a + 1;
+		int64_t t = draw_integer_below(&seed, SPAN);
+		int64_t r = t + 30000 + (int64_t)draw_from_exponential(&seed, 100e3);
+		bool back = ways == 3 ? draw_random64(&seed) & 1 : ways == 2;
 		int from = back ? b : a, to = back ? a : b;
 
 		assert_int_equal(netsync_push_message(ns, (uint32_t)from, (uint32_t)to,
-						      reading(ahead, from, t),
-						      reading(ahead, to, r)),
+						      read_chain_clock(ahead, from, t),
+						      read_chain_clock(ahead, to, r)),
 				 0);
 	}
 	return ns;
 }
 
-static void solve(struct netsync *ns, enum netsync_method method, double drift)
+static void solve_chain_by_method(struct netsync *ns, enum netsync_method method, double drift)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -75,7 +75,7 @@ static void solve(struct netsync *ns, enum netsync_method method, double drift)
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 }
 
-static struct netsync_host_info info(const struct netsync *ns, uint32_t host)
+static struct netsync_host_info get_chain_host_info(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_host_info h = { .size = sizeof(h) };
 
@@ -84,14 +84,14 @@ static struct netsync_host_info info(const struct netsync *ns, uint32_t host)
 }
 
 /* Check that each interval contains the truth. Return the mean width of the intervals. */
-static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
+static double measure_mean_width(const struct netsync *ns, ahead_fn ahead, int host)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
 	double sum = 0;
 
 	for (int i = -200; i <= 5200; i++) {
 		int64_t t = SPAN / 5000 * i, lo, hi, mid, bound;
-		int64_t r = reading(ahead, host, t), truth = reading(ahead, 0, t);
+		int64_t r = read_chain_clock(ahead, host, t), truth = read_chain_clock(ahead, 0, t);
 
 		assert_int_equal(netsync_interval(c, r, &lo, &hi), 0);
 		/* Clock readings are in whole ns. */
@@ -108,16 +108,16 @@ static double mean_width(const struct netsync *ns, ahead_fn ahead, int host)
 
 static void test_bending(void **state)
 {
-	struct netsync *ns = talk(bending, MAX_HOSTS, 300000, 3);
+	struct netsync *ns = talk_along_chain(bend_slowly, MAX_HOSTS, 300000, 3);
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_AUTO, 0);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0);
 	for (int h = 1; h < MAX_HOSTS; h++) {
-		double width = mean_width(ns, bending, h);
+		double width = measure_mean_width(ns, bend_slowly, h);
 
 		/* The width is twice the minimum delay for each hop, plus a little. */
 		assert_true(width > h * 60e3 && width < h * 63e3);
-		assert_int_equal(info(ns, (uint32_t)h).quality, NETSYNC_ACCURATE);
+		assert_int_equal(get_chain_host_info(ns, (uint32_t)h).quality, NETSYNC_ACCURATE);
 	}
 	netsync_free(ns);
 }
@@ -125,7 +125,7 @@ static void test_bending(void **state)
 /* The assumptions determine what can be guaranteed. */
 static void test_assumptions(void **state)
 {
-	struct netsync *ns = talk(bending, 2, 20000, 3);
+	struct netsync *ns = talk_along_chain(bend_slowly, 2, 20000, 3);
 	const struct netsync_options bad = {
 		.size = sizeof(bad),
 		.max_drift_ppm_s = -1,
@@ -133,35 +133,35 @@ static void test_assumptions(void **state)
 	double narrow, wide;
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_AUTO, 0.02);
-	narrow = mean_width(ns, bending, 1);
-	solve(ns, NETSYNC_METHOD_AUTO, 2);
-	wide = mean_width(ns, bending, 1);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0.02);
+	narrow = measure_mean_width(ns, bend_slowly, 1);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 2);
+	wide = measure_mean_width(ns, bend_slowly, 1);
 	assert_true(narrow < wide - 2000);
 	/* These clocks are not linear. The line method detects this and reports no bound. */
-	solve(ns, NETSYNC_METHOD_HULL, 0);
-	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
-	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
-	solve(ns, NETSYNC_METHOD_AUTO, 1e-7);
-	assert_int_equal(info(ns, 1).quality, NETSYNC_APPROXIMATE);
-	assert_int_equal(info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
+	solve_chain_by_method(ns, NETSYNC_METHOD_HULL, 0);
+	assert_int_equal(get_chain_host_info(ns, 1).quality, NETSYNC_APPROXIMATE);
+	assert_int_equal(get_chain_host_info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 1e-7);
+	assert_int_equal(get_chain_host_info(ns, 1).quality, NETSYNC_APPROXIMATE);
+	assert_int_equal(get_chain_host_info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
 	assert_int_equal(netsync_solve(ns, &bad), -EINVAL);
 	netsync_free(ns);
 }
 
 static void test_steps(void **state)
 {
-	struct netsync *ns = talk(breaking, 2, 300000, 3);
+	struct netsync *ns = talk_along_chain(break_twice, 2, 300000, 3);
 	struct netsync_step s = { .size = sizeof(s) };
 
 	(void)state;
 	assert_int_equal(netsync_get_step(ns, 1, 0, &s), -ENODATA);
-	solve(ns, NETSYNC_METHOD_AUTO, 0);
-	mean_width(ns, breaking, 1);
-	assert_int_equal(info(ns, 0).num_steps, 0);
-	assert_int_equal(info(ns, 1).num_steps, 2);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0);
+	measure_mean_width(ns, break_twice, 1);
+	assert_int_equal(get_chain_host_info(ns, 0).num_steps, 0);
+	assert_int_equal(get_chain_host_info(ns, 1).num_steps, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		int64_t t = reading(breaking, 1, (i ? 420 : 150) * SEC);
+		int64_t t = read_chain_clock(break_twice, 1, (i ? 420 : 150) * SEC);
 
 		assert_int_equal(netsync_get_step(ns, 1, i, &s), 0);
 		assert_true(llabs(s.time_ns - t) <= s.within_ns);
@@ -180,13 +180,13 @@ static void test_one_direction(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 2; ways++) {
-		struct netsync *ns = talk(steady, 2, 10000, ways);
-		int64_t lo, hi, t = reading(steady, 1, SPAN / 2);
+		struct netsync *ns = talk_along_chain(run_steadily, 2, 10000, ways);
+		int64_t lo, hi, t = read_chain_clock(run_steadily, 1, SPAN / 2);
 
-		solve(ns, NETSYNC_METHOD_AUTO, 0);
-		mean_width(ns, steady, 1);
-		assert_int_equal(info(ns, 1).quality, NETSYNC_INCOMPLETE);
-		assert_int_equal(info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
+		solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0);
+		measure_mean_width(ns, run_steadily, 1);
+		assert_int_equal(get_chain_host_info(ns, 1).quality, NETSYNC_INCOMPLETE);
+		assert_int_equal(get_chain_host_info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
 		assert_int_equal(netsync_interval(netsync_host_clock(ns, 1), t, &lo, &hi), 0);
 		/*
 		 * Messages are received later than they are sent, so the receiver's time is
@@ -206,39 +206,41 @@ static void test_one_direction(void **state)
 /* There are few messages, and it is unknown whether a daemon steers the clocks. */
 static void test_silences(void **state)
 {
-	struct netsync *ns = talk(steady, 2, 40, 3);
+	struct netsync *ns = talk_along_chain(run_steadily, 2, 40, 3);
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_AUTO, 0);
-	assert_true(info(ns, 1).silent_ns > SPAN / 2);
-	assert_true(info(ns, 1).silent_ns <= SPAN + SPAN / 1000);
-	assert_int_equal(info(ns, 0).silent_ns, 0);
-	solve(ns, NETSYNC_METHOD_AUTO, 0.1);
-	assert_int_equal(info(ns, 1).silent_ns, 0);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0);
+	assert_true(get_chain_host_info(ns, 1).silent_ns > SPAN / 2);
+	assert_true(get_chain_host_info(ns, 1).silent_ns <= SPAN + SPAN / 1000);
+	assert_int_equal(get_chain_host_info(ns, 0).silent_ns, 0);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0.1);
+	assert_int_equal(get_chain_host_info(ns, 1).silent_ns, 0);
 	netsync_free(ns);
 
-	ns = talk(steady, 2, 100000, 3);
-	solve(ns, NETSYNC_METHOD_AUTO, 0);
-	assert_int_equal(info(ns, 1).silent_ns, 0);
+	ns = talk_along_chain(run_steadily, 2, 100000, 3);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0);
+	assert_int_equal(get_chain_host_info(ns, 1).silent_ns, 0);
 	netsync_free(ns);
 }
 
 static void test_order(void **state)
 {
-	struct netsync *ns = talk(bending, 3, 100000, 3);
+	struct netsync *ns = talk_along_chain(bend_slowly, 3, 100000, 3);
 	const struct netsync_clock *c[3];
 	uint64_t seed = 5;
 	int certain = 0;
 
 	(void)state;
-	solve(ns, NETSYNC_METHOD_AUTO, 0);
+	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 0);
 	for (uint32_t h = 0; h < 3; h++)
 		c[h] = netsync_host_clock(ns, h);
 	for (int i = 0; i < 20000; i++) {
-		int a = (int)below(&seed, 3), b = (int)below(&seed, 3);
-		int64_t t = below(&seed, SPAN), d = below(&seed, 800000) - 400000;
-		enum netsync_sequence s = netsync_order(c[a], reading(bending, a, t), c[b],
-							reading(bending, b, t + d));
+		int a = (int)draw_integer_below(&seed, 3), b = (int)draw_integer_below(&seed, 3);
+		int64_t t = draw_integer_below(&seed, SPAN),
+			d = draw_integer_below(&seed, 800000) - 400000;
+		enum netsync_sequence s = netsync_order(c[a], read_chain_clock(bend_slowly, a, t),
+							c[b],
+							read_chain_clock(bend_slowly, b, t + d));
 
 		assert_true(s != (d > 0 ? NETSYNC_AFTER : NETSYNC_BEFORE) || llabs(d) <= 1);
 		certain += s != NETSYNC_UNCERTAIN;

@@ -28,7 +28,7 @@ struct ring {
 #define SLEW_S 4.0
 
 /* Return the offset of host h's clock. Each host is slewed at different times. */
-static double slewed(uint32_t h, int64_t t)
+static double slew_ring_clock(uint32_t h, int64_t t)
 {
 	double at = fmod((double)t / SEC + 9.0 * h, 60);
 
@@ -36,7 +36,7 @@ static double slewed(uint32_t h, int64_t t)
 }
 
 /* Clocks are right, except for the slews by daemons. Messages take between DELAY and 2 DELAY. */
-static void make_clocks(struct ring *r, bool are_steered)
+static void make_ring_clocks(struct ring *r, bool are_steered)
 {
 	uint64_t seed = 11;
 
@@ -47,12 +47,12 @@ static void make_clocks(struct ring *r, bool are_steered)
 	for (int i = 0; i < SECONDS * 4; i++) {
 		for (uint32_t h = 0; h < HOSTS; h++) {
 			uint32_t to = (h + (i & 1 ? 1 : HOSTS - 1)) % HOSTS;
-			int64_t t = i * SEC / 4 + below(&seed, SEC / 8);
-			int64_t at = t + DELAY + below(&seed, DELAY);
+			int64_t t = i * SEC / 4 + draw_integer_below(&seed, SEC / 8);
+			int64_t at = t + DELAY + draw_integer_below(&seed, DELAY);
 
 			if (are_steered) {
-				t += (int64_t)slewed(h, t);
-				at += (int64_t)slewed(to, at);
+				t += (int64_t)slew_ring_clock(h, t);
+				at += (int64_t)slew_ring_clock(to, at);
 			}
 			add_message(&r->ps, h, to, t, at);
 		}
@@ -81,12 +81,12 @@ static void make_clocks(struct ring *r, bool are_steered)
 	}
 }
 
-static void make(struct ring *r)
+static void make_unsteered_ring(struct ring *r)
 {
-	make_clocks(r, false);
+	make_ring_clocks(r, false);
 }
 
-static void release(struct ring *r)
+static void release_ring(struct ring *r)
 {
 	for (int h = 0; h < HOSTS; h++)
 		correction_release(&r->c[h]);
@@ -94,7 +94,7 @@ static void release(struct ring *r)
 }
 
 /* Return the largest difference between the hosts' times, ns. */
-static double apart(const struct ring *r)
+static double measure_largest_difference(const struct ring *r)
 {
 	double most = 0;
 
@@ -116,32 +116,34 @@ static void test_ring(void **state)
 
 	(void)state;
 	for (size_t intervals = 0; intervals <= INTERVALS; intervals += INTERVALS) {
-		make(&r);
+		make_unsteered_ring(&r);
 		r.task.intervals = intervals;
-		assert_true(apart(&r) > 4 * WRONG);
+		assert_true(measure_largest_difference(&r) > 4 * WRONG);
 		assert_int_equal(joint_fit(&r.task), 0);
-		assert_true(apart(&r) < 0.05 * DELAY);
+		assert_true(measure_largest_difference(&r) < 0.05 * DELAY);
 		for (int h = 0; h < HOSTS; h++) {
 			assert_int_equal(r.c[h].intervals, intervals);
 			assert_int_equal(r.c[h].curve.coefs, (intervals ? intervals : 1) + 3);
 		}
 		/* Fit a second time, starting from the result. */
 		assert_int_equal(joint_fit(&r.task), 0);
-		assert_true(apart(&r) < 0.05 * DELAY);
-		release(&r);
+		assert_true(measure_largest_difference(&r) < 0.05 * DELAY);
+		release_ring(&r);
 	}
 }
 
 /* Return the largest difference between the hosts' times if their clocks are steered, ns. */
-static double apart_if_steered(const struct ring *r)
+static double measure_difference_if_steered(const struct ring *r)
 {
 	double most = 0;
 
 	for (int64_t t = 10 * SEC; t < (SECONDS - 10) * SEC; t += SEC / 2) {
 		for (uint32_t h = 1; h < HOSTS; h++) {
 			int64_t ref[2];
-			double rest = correction_at(&r->c[h], t + (int64_t)slewed(h, t), &ref[0]) -
-				      correction_at(&r->c[0], t + (int64_t)slewed(0, t), &ref[1]);
+			double rest = correction_at(&r->c[h], t + (int64_t)slew_ring_clock(h, t),
+						    &ref[0]) -
+				      correction_at(&r->c[0], t + (int64_t)slew_ring_clock(0, t),
+						    &ref[1]);
 
 			most = fmax(most, fabs((double)(ref[0] - ref[1]) + rest));
 		}
@@ -156,23 +158,23 @@ static void test_steered(void **state)
 	bool explains;
 
 	(void)state;
-	make_clocks(&r, true);
+	make_ring_clocks(&r, true);
 	for (int h = 0; h < HOSTS; h++) {
 		r.host[h].may_be_steered = true;
 		r.c[h].mean_delay = 4 * DELAY;
 	}
 	assert_int_equal(joint_fit(&r.task), 0);
-	assert_true(apart_if_steered(&r) > 1.5 * DELAY);
+	assert_true(measure_difference_if_steered(&r) > 1.5 * DELAY);
 	assert_int_equal(joint_fit_steered(&r.task, &explains), 0);
 	assert_true(explains);
-	assert_true(apart_if_steered(&r) < 0.5 * DELAY);
+	assert_true(measure_difference_if_steered(&r) < 0.5 * DELAY);
 	for (int h = 0; h < HOSTS; h++) {
 		assert_true(r.c[h].steered);
 		assert_true(r.c[h].mean_delay < 3 * DELAY);
 		assert_true(r.c[h].expected_error > 0);
 		assert_true(r.c[h].expected_error < DELAY);
 	}
-	release(&r);
+	release_ring(&r);
 }
 
 /* The result has the same bits for any number of threads. */
@@ -184,8 +186,8 @@ static void test_steered_threads(void **state)
 
 	(void)state;
 	parallel_init(&parallel);
-	make_clocks(&one, true);
-	make_clocks(&four, true);
+	make_ring_clocks(&one, true);
+	make_ring_clocks(&four, true);
 	four.task.parallel = &parallel;
 	four.task.threads = 4;
 	for (int h = 0; h < HOSTS; h++) {
@@ -200,8 +202,8 @@ static void test_steered_threads(void **state)
 				    one.c[h].curve.coefs * sizeof(double));
 		assert_int_equal(one.c[h].num_doubts, four.c[h].num_doubts);
 	}
-	release(&one);
-	release(&four);
+	release_ring(&one);
+	release_ring(&four);
 	parallel_release(&parallel);
 }
 
@@ -216,7 +218,7 @@ static void test_not_steered(void **state)
 
 	(void)state;
 	for (int may = 0; may < 2; may++) {
-		make(&r);
+		make_unsteered_ring(&r);
 		for (int h = 0; h < HOSTS; h++) {
 			r.host[h].may_be_steered = may;
 			r.c[h].mean_delay = DELAY;
@@ -225,7 +227,7 @@ static void test_not_steered(void **state)
 		assert_false(explains);
 		for (int h = 0; h < HOSTS; h++)
 			assert_false(r.c[h].steered);
-		release(&r);
+		release_ring(&r);
 	}
 }
 
@@ -235,7 +237,7 @@ static void test_apart(void **state)
 	struct ring r;
 
 	(void)state;
-	make(&r);
+	make_unsteered_ring(&r);
 	r.c[3].frac = 1e6;
 	r.host[3].correction = NULL;
 	assert_int_equal(joint_fit(&r.task), 0);
@@ -255,7 +257,7 @@ static void test_apart(void **state)
 		assert_true(h == 3 ||
 			    fabs((double)(ref[0] - ref[1]) + rest[0] - rest[1]) < 0.05 * DELAY);
 	}
-	release(&r);
+	release_ring(&r);
 }
 
 /* The result has the same bits for any number of threads. */
@@ -266,8 +268,8 @@ static void test_threads(void **state)
 
 	(void)state;
 	parallel_init(&parallel);
-	make(&one);
-	make(&four);
+	make_unsteered_ring(&one);
+	make_unsteered_ring(&four);
 	four.task.parallel = &parallel;
 	four.task.threads = 4;
 	assert_int_equal(joint_fit(&one.task), 0);
@@ -275,8 +277,8 @@ static void test_threads(void **state)
 	for (int h = 0; h < HOSTS; h++)
 		assert_memory_equal(one.c[h].curve.coef, four.c[h].curve.coef,
 				    one.c[h].curve.coefs * sizeof(double));
-	release(&one);
-	release(&four);
+	release_ring(&one);
+	release_ring(&four);
 	parallel_release(&parallel);
 }
 
@@ -289,7 +291,7 @@ static void test_nothing(void **state)
 	assert_int_equal(joint_fit(&(struct joint_task){
 				 .intervals = INTERVALS, .drift = DRIFT, .threads = 1 }),
 			 0);
-	make(&r);
+	make_unsteered_ring(&r);
 	for (int h = 0; h < HOSTS; h++) {
 		if (h & 1)
 			r.host[h].num_links = 0;
@@ -299,7 +301,7 @@ static void test_nothing(void **state)
 	assert_int_equal(joint_fit(&r.task), 0);
 	for (int h = 0; h < HOSTS; h++)
 		assert_int_equal(r.c[h].curve.coefs, 0);
-	release(&r);
+	release_ring(&r);
 }
 
 /* The derivatives are those of the objective, as checked by differences. */

@@ -28,12 +28,12 @@ struct stepper {
  * Return the phase of a host that is stepped by @step at knot STEP_AT, and whose frequency
  * is @slew after it.
  */
-static double phase_at(int knot, double step, double slew)
+static double compute_stepped_phase(int knot, double step, double slew)
 {
 	return knot < STEP_AT ? 0 : step + slew * LENGTH * (knot - STEP_AT);
 }
 
-static void fill_factors(struct stepper *s, double step, double slew)
+static void fill_step_factors(struct stepper *s, double step, double slew)
 {
 	uint64_t seed = 3;
 
@@ -44,13 +44,13 @@ static void fill_factors(struct stepper *s, double step, double slew)
 		d->num_factors = KNOTS;
 		for (int i = 0; i < KNOTS; i++) {
 			struct lowest *l = &d->factor[i].lowest;
-			const double phase = phase_at(i, step, slew);
+			const double phase = compute_stepped_phase(i, step, slew);
 			double delay = DELAY + (way ? phase : -phase);
 
 			d->factor[i].knot[1] = (uint32_t)i;
 			*l = (struct lowest){ .messages = MESSAGES, .num = LOWEST };
 			for (int k = 0; k < LOWEST; k++) {
-				delay += exponential(&seed, MEAN / (MESSAGES - k));
+				delay += draw_from_exponential(&seed, MEAN / (MESSAGES - k));
 				l->delay[k] = delay;
 			}
 		}
@@ -77,8 +77,8 @@ static void make_stepper(struct stepper *s, double step, double slew)
 			     .first = { .deviation = { 1e6 + fabs(step), 1e6, 100, 1 } },
 			     .range = fabs(step) };
 	memcpy(c->unknown, c->first.deviation, sizeof(c->unknown));
-	mixture_of_frequency(&c->bends, LENGTH);
-	mixture_of_phase(&c->jumps, KNOTS * LENGTH, c->range);
+	mixture_init_for_frequency(&c->bends, LENGTH);
+	mixture_init_for_phase(&c->jumps, KNOTS * LENGTH, c->range);
 	for (int i = 0; i < KNOTS; i++)
 		s->knot[i] = (struct knot){ .t = LENGTH * i,
 					    .length = i ? LENGTH : 0,
@@ -87,8 +87,8 @@ static void make_stepper(struct stepper *s, double step, double slew)
 	s->link.host[1] = 1;
 	s->link.first = (struct natural){ 1e-8, DELAY * 1e-8 };
 	s->link.delay = (struct moments){ DELAY, 1e8 };
-	fill_factors(s, step, slew);
-	assert_int_equal(propagate(&s->n), 0);
+	fill_step_factors(s, step, slew);
+	assert_int_equal(propagate_messages(&s->n), 0);
 	assert_int_equal(smooth_chain(c), 0);
 }
 

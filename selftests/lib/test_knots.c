@@ -15,7 +15,7 @@ struct source {
 	void *arg;
 };
 
-static void ask(void *arg, const int64_t *t, size_t num, struct range *range)
+static void answer_ranges(void *arg, const int64_t *t, size_t num, struct range *range)
 {
 	const struct source *from = arg;
 
@@ -38,70 +38,72 @@ struct truth {
 	bool one_sided;
 };
 
-static double branch(const struct truth *c, int i, double t)
+static double evaluate_branch(const struct truth *c, int i, double t)
 {
 	double d = t - c->at;
 
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
 }
 
-static double truth_at(const struct truth *c, int64_t t)
+static double evaluate_branches(const struct truth *c, int64_t t)
 {
-	return (double)t + branch(c, (double)t >= c->at, (double)t);
+	return (double)t + evaluate_branch(c, (double)t >= c->at, (double)t);
 }
 
 /* Return the known range at t, which differs in width at each instant. */
-static struct range known(void *arg, int64_t t)
+static struct range get_known_range(void *arg, int64_t t)
 {
 	const struct truth *c = arg;
 	uint64_t seed = c->noise + (uint64_t)t;
 	int own = (double)t >= c->at;
-	double a = branch(c, own, (double)t), b = a;
+	double a = evaluate_branch(c, own, (double)t), b = a;
 	struct range r;
 
 	/* Near a phase step, the range can be on either side of it. */
 	if (c->windows && c->window.phase_step && t >= c->window.from && t <= c->window.to)
-		b = branch(c, !own, (double)t);
-	r.lo = EPOCH + t + (int64_t)floor(fmin(a, b) - exponential(&seed, 50));
-	r.hi = EPOCH + t + (int64_t)ceil(fmax(a, b) + exponential(&seed, 50));
+		b = evaluate_branch(c, !own, (double)t);
+	r.lo = EPOCH + t + (int64_t)floor(fmin(a, b) - draw_from_exponential(&seed, 50));
+	r.hi = EPOCH + t + (int64_t)ceil(fmax(a, b) + draw_from_exponential(&seed, 50));
 	if (c->one_sided)
 		r.lo = INT64_MIN;
 	return r;
 }
 
 /* Slopes stay within the limit over the whole span. */
-static void draw(struct truth *c, uint64_t *seed)
+static void draw_branches(struct truth *c, uint64_t *seed)
 {
 	*c = (struct truth){ .limits = { .slope = 0.2 },
 			     .noise = *seed,
-			     .at = uniform(seed) * SPAN,
-			     .windows = random64(seed) & 1,
-			     .one_sided = !below(seed, 8) };
-	c->limits.bend = uniform(seed) * 1e-5;
+			     .at = draw_between_0_and_1(seed) * SPAN,
+			     .windows = draw_random64(seed) & 1,
+			     .one_sided = !draw_integer_below(seed, 8) };
+	c->limits.bend = draw_between_0_and_1(seed) * 1e-5;
 	for (int i = 0; i < 2; i++) {
-		c->slope[i] = (uniform(seed) - 0.5) * 0.2;
-		c->bend[i] = (2 * uniform(seed) - 1) * fmin(c->limits.bend, 0.1 / SPAN);
+		c->slope[i] = (draw_between_0_and_1(seed) - 0.5) * 0.2;
+		c->bend[i] = (2 * draw_between_0_and_1(seed) - 1) *
+			     fmin(c->limits.bend, 0.1 / SPAN);
 	}
 	if (c->windows) {
-		int64_t half = below(seed, 2000);
+		int64_t half = draw_integer_below(seed, 2000);
 
-		c->window.from = (int64_t)c->at - below(seed, half + 1);
-		c->window.to = (int64_t)ceil(c->at) + below(seed, half + 1);
-		c->window.phase_step = random64(seed) & 1;
-		c->y[1] = c->window.phase_step ? (uniform(seed) - 0.5) * 3000 : 0;
+		c->window.from = (int64_t)c->at - draw_integer_below(seed, half + 1);
+		c->window.to = (int64_t)ceil(c->at) + draw_integer_below(seed, half + 1);
+		c->window.phase_step = draw_random64(seed) & 1;
+		c->y[1] = c->window.phase_step ? (draw_between_0_and_1(seed) - 0.5) * 3000 : 0;
 	} else {
 		c->slope[1] = c->slope[0];
 	}
 }
 
 /* Make a correction near the truth, with a change at an arbitrary place. */
-static struct netsync_clock *correction(const struct truth *c, const struct netsync_knot *knot,
-					uint32_t knots)
+static struct netsync_clock *make_broken_correction(const struct truth *c,
+						    const struct netsync_knot *knot, uint32_t knots)
 {
 	int64_t half = (int64_t)c->at / 2 + SPAN / 4;
 	const struct netsync_segment s[] = {
-		{ 0, half, EPOCH + (int64_t)branch(c, 0, 0), 1 + c->slope[0], 0 },
-		{ half, SPAN, EPOCH + (int64_t)branch(c, 1, (double)half), 1 + c->slope[1], 0 },
+		{ 0, half, EPOCH + (int64_t)evaluate_branch(c, 0, 0), 1 + c->slope[0], 0 },
+		{ half, SPAN, EPOCH + (int64_t)evaluate_branch(c, 1, (double)half), 1 + c->slope[1],
+		  0 },
 	};
 	const struct netsync_model m = {
 		.size = sizeof(m),
@@ -128,25 +130,25 @@ static void test_holds(void **state)
 		struct knots k;
 		struct netsync_clock *clock;
 
-		draw(&c, &seed);
-		clock = correction(&c, NULL, 0);
+		draw_branches(&c, &seed);
+		clock = make_broken_correction(&c, NULL, 0);
 		k = (struct knots){
 			.clock = clock,
 			.last = SPAN,
 			.limits = c.limits,
 			.windows = &c.window,
 			.num_windows = c.windows,
-			.at = ask,
-			.arg = &(struct source){ known, &c },
-			.instants = 2 + (size_t)below(&seed, 100),
+			.at = answer_ranges,
+			.arg = &(struct source){ get_known_range, &c },
+			.instants = 2 + (size_t)draw_integer_below(&seed, 100),
 		};
 		assert_int_equal(knots_make(&k), 0);
 		netsync_clock_free(clock);
 		assert_int_equal(k.knot[0].time_ns, 0);
 		assert_int_equal(k.knot[k.num - 1].time_ns, SPAN);
-		clock = correction(&c, k.knot, k.num);
+		clock = make_broken_correction(&c, k.knot, k.num);
 		for (int64_t t = 0; t <= SPAN; t++) {
-			double truth = truth_at(&c, t);
+			double truth = evaluate_branches(&c, t);
 			int64_t lo, hi;
 
 			assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
@@ -161,7 +163,7 @@ static void test_holds(void **state)
 	}
 }
 
-static struct range even(void *arg, int64_t t)
+static struct range get_even_range(void *arg, int64_t t)
 {
 	(void)arg;
 	return (struct range){ EPOCH + t - 1000000, EPOCH + t + 2000000 };
@@ -171,13 +173,13 @@ static struct range even(void *arg, int64_t t)
 static void test_few(void **state)
 {
 	struct truth c = { .limits = { 500e-6, 2e-16 }, .noise = 7 };
-	struct netsync_clock *clock = correction(&c, NULL, 0);
-	struct source source = { even, &c };
+	struct netsync_clock *clock = make_broken_correction(&c, NULL, 0);
+	struct source source = { get_even_range, &c };
 	struct knots k = {
 		.clock = clock,
 		.last = SPAN,
 		.limits = c.limits,
-		.at = ask,
+		.at = answer_ranges,
 		.arg = &source,
 		.instants = SPAN,
 	};
@@ -188,7 +190,7 @@ static void test_few(void **state)
 	assert_in_range(k.knot[1].below_ns, 1000000, 1000005);
 	assert_in_range(k.knot[1].above_ns, 2000000, 2000005);
 	free(k.knot);
-	source.at = known;
+	source.at = get_known_range;
 	assert_int_equal(knots_make(&k), 0);
 	assert_in_range(k.num, 100, 4096);
 	free(k.knot);
@@ -201,7 +203,7 @@ static void test_few(void **state)
 }
 
 /* The limits are smooth for a while, and then change at each ns. */
-static struct range leaping(void *arg, int64_t t)
+static struct range get_leaping_range(void *arg, int64_t t)
 {
 	double far = (double)(t - SPAN / 4) / (SPAN / 4);
 	int64_t by = 7000 + (int64_t)(500 * far * far);
@@ -216,13 +218,13 @@ static struct range leaping(void *arg, int64_t t)
 static void test_apart(void **state)
 {
 	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
-	struct netsync_clock *clock = correction(&c, NULL, 0);
+	struct netsync_clock *clock = make_broken_correction(&c, NULL, 0);
 	struct knots k = {
 		.clock = clock,
 		.last = SPAN,
 		.limits = c.limits,
-		.at = ask,
-		.arg = &(struct source){ leaping, &c },
+		.at = answer_ranges,
+		.arg = &(struct source){ get_leaping_range, &c },
 		.instants = SPAN,
 	};
 
@@ -230,9 +232,9 @@ static void test_apart(void **state)
 	assert_int_equal(knots_make(&k), 0);
 	assert_in_range(k.num, 100, 4096);
 	netsync_clock_free(clock);
-	clock = correction(&c, k.knot, k.num);
+	clock = make_broken_correction(&c, k.knot, k.num);
 	for (int64_t t = 0; t <= SPAN; t++) {
-		struct range known = leaping(NULL, t);
+		struct range known = get_leaping_range(NULL, t);
 		int64_t lo, hi;
 
 		assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
@@ -252,7 +254,7 @@ struct zigzag {
 	int side; /* whether the truth is at the upper limit or the lower one */
 };
 
-static int64_t zigzag_at(const struct zigzag *z, int64_t t)
+static int64_t evaluate_zigzag(const struct zigzag *z, int64_t t)
 {
 	const int64_t part = t % z->period;
 
@@ -261,10 +263,10 @@ static int64_t zigzag_at(const struct zigzag *z, int64_t t)
 			 (double)(part < z->period / 2 ? part : z->period - part));
 }
 
-static struct range zigzag(void *arg, int64_t t)
+static struct range get_zigzag_range(void *arg, int64_t t)
 {
 	const struct zigzag *z = arg;
-	const int64_t at = zigzag_at(z, t);
+	const int64_t at = evaluate_zigzag(z, t);
 
 	return (struct range){ at - (z->side ? 1000 : 0), at + (z->side ? 0 : 1000) };
 }
@@ -282,24 +284,24 @@ static void test_zigzag(void **state)
 	(void)state;
 	for (int64_t period = 2; period < SPAN; period += period / 7 + 1) {
 		struct zigzag z = { .c = &c, .period = period, .side = period & 1 };
-		struct netsync_clock *clock = correction(&c, NULL, 0);
+		struct netsync_clock *clock = make_broken_correction(&c, NULL, 0);
 		struct knots k = {
 			.clock = clock,
 			.last = SPAN,
 			.limits = c.limits,
 			.windows = windows,
 			.num_windows = 3,
-			.at = ask,
-			.arg = &(struct source){ zigzag, &z },
+			.at = answer_ranges,
+			.arg = &(struct source){ get_zigzag_range, &z },
 			.instants = 33,
 			.width = 1000,
 		};
 
 		assert_int_equal(knots_make(&k), 0);
 		netsync_clock_free(clock);
-		clock = correction(&c, k.knot, k.num);
+		clock = make_broken_correction(&c, k.knot, k.num);
 		for (int64_t t = 0; t <= SPAN; t++) {
-			int64_t lo, hi, truth = zigzag_at(&z, t);
+			int64_t lo, hi, truth = evaluate_zigzag(&z, t);
 
 			assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
 			assert_true(lo <= truth && truth <= hi);

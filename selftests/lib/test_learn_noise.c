@@ -11,9 +11,10 @@
 
 static const int none[] = { 0 };
 
-static double normal(uint64_t *seed)
+static double draw_normal_number(uint64_t *seed)
 {
-	return sqrt(-2 * log(uniform(seed))) * cos(2 * M_PI * uniform(seed));
+	return sqrt(-2 * log(draw_between_0_and_1(seed))) *
+	       cos(2 * M_PI * draw_between_0_and_1(seed));
 }
 
 /*
@@ -32,15 +33,16 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
 		k->t = STEP * i;
 		k->length = i ? STEP : 0;
 		if (i) {
-			double bend = sqrt(walk * STEP) * normal(&seed);
+			double bend = sqrt(walk * STEP) * draw_normal_number(&seed);
 
 			/* The slew begins half-way between two knots. */
 			bend += i % 100 ? 0 : i % 200 ? slew : -slew;
 			state_shift(state, STEP);
-			state[0] += sqrt(white * STEP) * normal(&seed) + bend * STEP / 2;
+			state[0] += sqrt(white * STEP) * draw_normal_number(&seed) +
+				    bend * STEP / 2;
 			state[1] += bend;
 		}
-		k->site = (struct natural){ 1, state[0] + normal(&seed) };
+		k->site = (struct natural){ 1, state[0] + draw_normal_number(&seed) };
 	}
 }
 
@@ -48,15 +50,15 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
  * Learn the noise of a chain. @jump lists the knots at which steps may have occurred, and
  * ends with 0.
  */
-static void learn_chain(struct chain *c, struct knot *knot, double white, double walk,
-			const int *jump)
+static void learn_simulated_chain(struct chain *c, struct knot *knot, double white, double walk,
+				  const int *jump)
 {
 	*c = (struct chain){ .knot = knot,
 			     .num = KNOTS,
 			     .intensity = { white, walk, 1, 0.1 },
 			     .first = { .deviation = { 1e6, 1e6, 100, 1 } } };
-	mixture_of_frequency(&c->bends, STEP);
-	mixture_of_phase(&c->jumps, KNOTS * STEP, 1e6);
+	mixture_init_for_frequency(&c->bends, STEP);
+	mixture_init_for_phase(&c->jumps, KNOTS * STEP, 1e6);
 	for (int i = 0; i < KNOTS; i++)
 		knot[i].bend = 4e8 * knot[i].length;
 	for (; *jump; jump++)
@@ -75,7 +77,7 @@ static void test_oscillator(void **state)
 	(void)state;
 	for (int loose = 0; loose < 2; loose++) {
 		simulate_clock(knot, 0.01, 4, 0);
-		learn_chain(&c, knot, loose ? 100 : 1e-3, loose ? 1e4 : 1e-2, none);
+		learn_simulated_chain(&c, knot, loose ? 100 : 1e-3, loose ? 1e4 : 1e-2, none);
 		assert_true(c.intensity[STATE_FREQUENCY] > 2 && c.intensity[STATE_FREQUENCY] < 8);
 		assert_true(c.intensity[STATE_PHASE] < 1);
 		assert_true(c.intensity[STATE_DRIFT] < 0.01);
@@ -91,7 +93,7 @@ static void test_daemon(void **state)
 
 	(void)state;
 	simulate_clock(knot, 0.01, 0.01, 5000);
-	learn_chain(&c, knot, 1, 100, none);
+	learn_simulated_chain(&c, knot, 1, 100, none);
 	for (int i = 100; i < KNOTS; i += 100)
 		found += knot[i].quiet < 0.01;
 	assert_int_equal(found, KNOTS / 100 - 1);
@@ -112,7 +114,7 @@ static void test_step(void **state)
 	simulate_clock(knot, 0.01, 0.01, 0);
 	for (int i = KNOTS / 2; i < KNOTS; i++)
 		knot[i].site.weighted += 1e7;
-	learn_chain(&c, knot, 1, 100, jump);
+	learn_simulated_chain(&c, knot, 1, 100, jump);
 	for (int i = 1; i < KNOTS; i++)
 		assert_int_equal(knot[i].jump > 1, i == KNOTS / 2);
 	assert_float_equal(knot[KNOTS / 2].state[0] - knot[KNOTS / 2 - 1].state[0], 1e7, 100);
@@ -127,7 +129,7 @@ static void test_linear(void **state)
 
 	(void)state;
 	simulate_clock(knot, 0, 0, 0);
-	learn_chain(&c, knot, 1, 100, none);
+	learn_simulated_chain(&c, knot, 1, 100, none);
 	assert_true(c.intensity[STATE_PHASE] * span < 1);
 	assert_true(c.intensity[STATE_FREQUENCY] * pow(span, 3) / 3 < 1);
 	assert_true(c.intensity[STATE_DRIFT] * pow(span, 5) / 20 < 1);

@@ -16,26 +16,26 @@
 /* Offset of host 1 from host 0 at a true time, ns. */
 typedef double (*ahead_fn)(double t);
 
-static double right(double t)
+static double keep_right(double t)
 {
 	(void)t;
 	return 0;
 }
 
 /* The clock is slewed by 200 us in 2 s, and slewed back 4 s later. */
-static double slewed(double t)
+static double slew_and_slew_back(double t)
 {
 	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) - fmin(fmax(t - 106e9, 0), 2e9));
 }
 
 /* The clock is stepped at the last moment, by more than its rate explains. */
-static double set_at_end(double t)
+static double set_clock_at_end(double t)
 {
 	return t < SPAN - 0.5e9 ? 0 : 5e6;
 }
 
 /* The clock looks like a false curve: this is what remains after a linear correction. */
-static double far_off(double t)
+static double set_clock_far_off(double t)
 {
 	return 5e-6 * t;
 }
@@ -48,7 +48,7 @@ struct world {
 };
 
 /* Make the bound with corrections of zero. Host 0's time is the truth. */
-static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
+static void make_left_out_bound(struct pair_bound *b, const struct world *w, uint64_t seed)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 0.1e-6 / 1e9 };
 	struct correction c[2] = {
@@ -61,13 +61,13 @@ static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
 	c[1] = c[0];
 	for (long i = 0; i < (long)(SPAN / 1e9 * rate); i++) {
 		for (int way = 0; way < 2; way++) {
-			double t = uniform(&seed) * SPAN;
-			double r = t + w->delay[way] + exponential(&seed, MEAN);
+			double t = draw_between_0_and_1(&seed) * SPAN;
+			double r = t + w->delay[way] + draw_from_exponential(&seed, MEAN);
 			struct endpoint from = { (uint32_t)way, 0, llround(t) };
 			struct endpoint to = { (uint32_t)!way, 0, llround(r) };
 
-			if (uniform(&seed) < w->wrong)
-				to.t += below(&seed, 400000) - 200000;
+			if (draw_between_0_and_1(&seed) < w->wrong)
+				to.t += draw_integer_below(&seed, 400000) - 200000;
 			(way ? &from : &to)->t += llround(w->ahead(way ? t : r));
 			assert_int_equal(pairs_add(&pairs, &from, &to), 0);
 		}
@@ -78,11 +78,11 @@ static void make(struct pair_bound *b, const struct world *w, uint64_t seed)
 }
 
 /* Check that the truth is inside the bound at all times, and that the bound is usable. */
-static void holds(const struct world *w, uint64_t seed)
+static void check_bound_holds(const struct world *w, uint64_t seed)
 {
 	struct pair_bound b;
 
-	make(&b, w, seed);
+	make_left_out_bound(&b, w, seed);
 	assert_true(b.usable);
 	for (double t = 0; t < SPAN; t += 20e6) {
 		struct range y = rate_bound_at(&b.bound, llround(t));
@@ -101,23 +101,25 @@ static void test_between(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		holds(&(struct world){ .ahead = right, .delay = { 80e3, 80e3 }, .wrong = 0.005 },
-		      seed);
+		check_bound_holds(&(struct world){ .ahead = keep_right,
+						   .delay = { 80e3, 80e3 },
+						   .wrong = 0.005 },
+				  seed);
 }
 
 /* So many messages are wrong that their number exceeds the limit, and there is no bound. */
 static void test_too_many(void **state)
 {
-	struct world w = { .ahead = right, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
+	struct world w = { .ahead = keep_right, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
 	struct pair_bound b;
 
 	(void)state;
-	make(&b, &w, 1);
+	make_left_out_bound(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
 	/* Inverted messages also reveal that. */
 	w.delay[0] = w.delay[1] = 30e3;
-	make(&b, &w, 1);
+	make_left_out_bound(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
 }
@@ -127,7 +129,9 @@ static void test_missed(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		holds(&(struct world){ .ahead = slewed, .delay = { 30e3, 30e3 } }, seed);
+		check_bound_holds(&(struct world){ .ahead = slew_and_slew_back,
+						   .delay = { 30e3, 30e3 } },
+				  seed);
 }
 
 /* Nothing shows that the last messages are wrong, because the clock may have been stepped. */
@@ -135,8 +139,10 @@ static void test_at_end(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		holds(&(struct world){ .ahead = set_at_end, .rate = 5, .delay = { 30e3, 30e3 } },
-		      seed);
+		check_bound_holds(&(struct world){ .ahead = set_clock_at_end,
+						   .rate = 5,
+						   .delay = { 30e3, 30e3 } },
+				  seed);
 }
 
 /*
@@ -147,11 +153,13 @@ static void test_few(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
-		struct world w = { .ahead = far_off, .delay = { 30e3, 30e3 }, .rate = 0.2 };
+		struct world w = { .ahead = set_clock_far_off,
+				   .delay = { 30e3, 30e3 },
+				   .rate = 0.2 };
 		struct pair_bound b;
 
-		holds(&w, seed);
-		make(&b, &w, seed);
+		check_bound_holds(&w, seed);
+		make_left_out_bound(&b, &w, seed);
 		assert_int_equal(b.quality, NETSYNC_ACCURATE);
 		pair_bound_release(&b);
 	}

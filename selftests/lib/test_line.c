@@ -38,7 +38,7 @@ static void test_both_ways(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		const int64_t x = below(&seed, 1000000 * SEC);
+		const int64_t x = draw_integer_below(&seed, 1000000 * SEC);
 		int64_t t = x;
 		const double rest = line_to_second(&line, &t);
 		const double back = line_to_first(&line, &t);

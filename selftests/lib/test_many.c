@@ -18,27 +18,28 @@ struct machine {
 	double skew;
 };
 
-static int64_t reading(const struct machine *m, int64_t t)
+static int64_t read_machine_clock(const struct machine *m, int64_t t)
 {
 	return EPOCH + m->offset + t + llround(m->skew * (double)t);
 }
 
-static void talk(struct netsync *ns, const struct machine *m, uint64_t *s, uint32_t i, uint32_t j)
+static void talk_at_random(struct netsync *ns, const struct machine *m, uint64_t *s, uint32_t i,
+			   uint32_t j)
 {
-	double part = uniform(s);
+	double part = draw_between_0_and_1(s);
 	long messages = 4 + (long)(MOST * part * part);
 
 	for (long k = 0; k < messages; k++) {
-		int64_t t = below(s, SPAN);
-		int64_t r = t + 30000 + (int64_t)exponential(s, 100e3);
+		int64_t t = draw_integer_below(s, SPAN);
+		int64_t r = t + 30000 + (int64_t)draw_from_exponential(s, 100e3);
 		uint32_t from = i, to = j;
 
-		if (random64(s) & 1) {
+		if (draw_random64(s) & 1) {
 			from = j;
 			to = i;
 		}
-		assert_int_equal(netsync_push_message(ns, from, to, reading(&m[from], t),
-						      reading(&m[to], r)),
+		assert_int_equal(netsync_push_message(ns, from, to, read_machine_clock(&m[from], t),
+						      read_machine_clock(&m[to], r)),
 				 0);
 	}
 }
@@ -57,15 +58,16 @@ static void check_host(const struct netsync *ns, const struct machine *m, uint32
 	assert_int_equal(model.num_segments, 1);
 	for (int64_t t = 0; t <= SPAN; t += SPAN / 10) {
 		int64_t got, bound;
-		int64_t truth = reading(&m[reference], t);
+		int64_t truth = read_machine_clock(&m[reference], t);
 
-		assert_int_equal(netsync_convert(clock, reading(&m[host], t), &got, &bound), 0);
+		assert_int_equal(
+			netsync_convert(clock, read_machine_clock(&m[host], t), &got, &bound), 0);
 		assert_in_range(llabs(got - truth), 0, 15000);
 		assert_in_range(llabs(got - truth), 0, bound + 1);
 	}
 }
 
-static void check_method(enum netsync_method method)
+static void check_many_by_method(enum netsync_method method)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -77,15 +79,15 @@ static void check_method(enum netsync_method method)
 	char name[16];
 
 	for (uint32_t i = 0; i < HOSTS; i++) {
-		m[i].offset = below(&s, 2 * SEC) - SEC;
-		m[i].skew = 120e-6 * (uniform(&s) - 0.5);
+		m[i].offset = draw_integer_below(&s, 2 * SEC) - SEC;
+		m[i].skew = 120e-6 * (draw_between_0_and_1(&s) - 0.5);
 		snprintf(name, sizeof(name), "host%02u", i);
 		assert_int_equal(netsync_add_host(ns, name), i);
 	}
 	for (uint32_t i = 0; i < HOSTS; i++)
 		for (uint32_t j = i + 1; j < HOSTS; j++)
-			if (j == i + 1 || below(&s, 100) < LINKED)
-				talk(ns, m, &s, i, j);
+			if (j == i + 1 || draw_integer_below(&s, 100) < LINKED)
+				talk_at_random(ns, m, &s, i, j);
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	for (uint32_t i = 0; i < HOSTS; i++)
 		check_host(ns, m, i);
@@ -101,13 +103,13 @@ static void check_method(enum netsync_method method)
 static void test_curves(void **state)
 {
 	(void)state;
-	check_method(NETSYNC_METHOD_AUTO);
+	check_many_by_method(NETSYNC_METHOD_AUTO);
 }
 
 static void test_hulls(void **state)
 {
 	(void)state;
-	check_method(NETSYNC_METHOD_HULL);
+	check_many_by_method(NETSYNC_METHOD_HULL);
 }
 
 #define THIN_HOSTS 40
@@ -115,11 +117,11 @@ static void test_hulls(void **state)
 #define THIN_SPAN (3600 * SEC)
 #define RAMP 5e-18 /* drift of every other host, 1 / ns */
 
-static int64_t bent(const struct machine *m, uint32_t host, int64_t t)
+static int64_t read_bent_clock(const struct machine *m, uint32_t host, int64_t t)
 {
 	double d = (double)(t - THIN_SPAN / 2);
 
-	return reading(&m[host], t) + llround(host % 2 ? RAMP / 2 * d * d : 0);
+	return read_machine_clock(&m[host], t) + llround(host % 2 ? RAMP / 2 * d * d : 0);
 }
 
 /*
@@ -137,21 +139,21 @@ static void test_thin(void **state)
 	for (uint32_t i = 0; i < THIN_HOSTS; i++) {
 		char name[16];
 
-		m[i].offset = below(&s, 2 * SEC) - SEC;
-		m[i].skew = 120e-6 * (uniform(&s) - 0.5);
+		m[i].offset = draw_integer_below(&s, 2 * SEC) - SEC;
+		m[i].skew = 120e-6 * (draw_between_0_and_1(&s) - 0.5);
 		snprintf(name, sizeof(name), "host%02u", i);
 		assert_int_equal(netsync_add_host(ns, name), i);
 	}
 	for (uint32_t i = 0; i < THIN_HOSTS; i++)
 		for (uint32_t j = i + 1; j < THIN_HOSTS; j++)
 			for (int k = 0; k < THIN_MESSAGES; k++) {
-				int64_t t = below(&s, THIN_SPAN);
-				int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+				int64_t t = draw_integer_below(&s, THIN_SPAN);
+				int64_t r = t + 30000 + (int64_t)draw_from_exponential(&s, 100e3);
 				uint32_t from = k % 2 ? i : j, to = k % 2 ? j : i;
 
 				assert_int_equal(netsync_push_message(ns, from, to,
-								      bent(m, from, t),
-								      bent(m, to, r)),
+								      read_bent_clock(m, from, t),
+								      read_bent_clock(m, to, r)),
 						 0);
 			}
 	assert_int_equal(netsync_solve(ns, NULL), 0);
@@ -159,9 +161,10 @@ static void test_thin(void **state)
 	for (uint32_t i = 0; i < THIN_HOSTS; i++)
 		for (int64_t t = THIN_SPAN / 50; t < THIN_SPAN; t += THIN_SPAN / 50) {
 			const struct netsync_clock *clock = netsync_host_clock(ns, i);
-			int64_t got, bound, truth = bent(m, (uint32_t)reference, t);
+			int64_t got, bound, truth = read_bent_clock(m, (uint32_t)reference, t);
 
-			assert_int_equal(netsync_convert(clock, bent(m, i, t), &got, &bound), 0);
+			assert_int_equal(
+				netsync_convert(clock, read_bent_clock(m, i, t), &got, &bound), 0);
 			assert_in_range(llabs(got - truth), 0, 200000);
 			assert_in_range(llabs(got - truth), 0, bound + 1);
 		}
@@ -184,13 +187,13 @@ static void test_false_clock(void **state)
 		assert_int_equal(netsync_add_host(ns, name), i);
 	}
 	for (long i = 0; i < 40000; i++) {
-		uint32_t from = (uint32_t)below(&s, 10);
-		uint32_t to = (from + 1 + (uint32_t)below(&s, 9)) % 10;
-		int64_t t = below(&s, SPAN);
-		int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+		uint32_t from = (uint32_t)draw_integer_below(&s, 10);
+		uint32_t to = (from + 1 + (uint32_t)draw_integer_below(&s, 9)) % 10;
+		int64_t t = draw_integer_below(&s, SPAN);
+		int64_t r = t + 30000 + (int64_t)draw_from_exponential(&s, 100e3);
 
-		t += from == 0 && random64(&s) & 1 ? 10000000 : 0;
-		r += to == 0 && random64(&s) & 1 ? 10000000 : 0;
+		t += from == 0 && draw_random64(&s) & 1 ? 10000000 : 0;
+		r += to == 0 && draw_random64(&s) & 1 ? 10000000 : 0;
 		assert_int_equal(netsync_push_message(ns, from, to, EPOCH + t, EPOCH + r), 0);
 	}
 	assert_int_equal(netsync_solve(ns, NULL), 0);
@@ -230,7 +233,7 @@ static double solve_star(uint32_t clients)
 	}
 	for (uint32_t i = 0; i < clients; i++)
 		for (int k = 0; k < 4; k++) {
-			const int64_t t = EPOCH + k * SEC + below(&s, SEC);
+			const int64_t t = EPOCH + k * SEC + draw_integer_below(&s, SEC);
 
 			assert_int_equal(netsync_push_message(ns, i, clients, t, t + 50000), 0);
 			assert_int_equal(

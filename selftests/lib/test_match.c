@@ -12,7 +12,7 @@ struct net {
 	struct netsync_packet p; /* the next record; tests change its fields */
 };
 
-static int setup(void **state)
+static int setup_match_net(void **state)
 {
 	struct net *n = calloc(1, sizeof(*n));
 
@@ -20,13 +20,13 @@ static int setup(void **state)
 	assert_int_equal(netsync_add_host(n->ns, "a"), A);
 	assert_int_equal(netsync_add_host(n->ns, "b"), B);
 	assert_int_equal(netsync_add_host(n->ns, "c"), C);
-	n->p = a_segment();
+	n->p = make_tcp_segment();
 	n->p.tcp.flags = 0x8018;
 	*state = n;
 	return 0;
 }
 
-static int teardown(void **state)
+static int teardown_match_net(void **state)
 {
 	struct net *n = *state;
 
@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void see(struct net *n, uint32_t host, int dir, int64_t after)
+static void push_packet_at_host(struct net *n, uint32_t host, int dir, int64_t after)
 {
 	n->p.host = host;
 	n->p.dir = (uint8_t)dir;
@@ -43,7 +43,7 @@ static void see(struct net *n, uint32_t host, int dir, int64_t after)
 	assert_int_equal(netsync_push_packet(n->ns, &n->p), 0);
 }
 
-static uint64_t messages(struct net *n, uint32_t from, uint32_t to)
+static uint64_t count_messages(struct net *n, uint32_t from, uint32_t to)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
 
@@ -57,7 +57,7 @@ static uint64_t messages(struct net *n, uint32_t from, uint32_t to)
 	return 0;
 }
 
-static struct netsync_stats stats(struct net *n)
+static struct netsync_stats get_match_stats(struct net *n)
 {
 	struct netsync_stats s = { .size = sizeof(s) };
 
@@ -65,12 +65,13 @@ static struct netsync_stats stats(struct net *n)
 	return s;
 }
 
-static void expect(struct net *n, uint64_t matched, uint64_t ambiguous, uint64_t unmatched)
+static void expect_match_stats(struct net *n, uint64_t matched, uint64_t ambiguous,
+			       uint64_t unmatched)
 {
 	struct netsync_stats s;
 
 	assert_int_equal(netsync_solve(n->ns, NULL), 0);
-	s = stats(n);
+	s = get_match_stats(n);
 	assert_int_equal(s.matched, matched);
 	assert_int_equal(s.ambiguous, ambiguous);
 	assert_int_equal(s.unmatched, unmatched);
@@ -80,11 +81,11 @@ static void test_plain(void **state)
 {
 	struct net *n = *state;
 
-	see(n, B, NETSYNC_IN, 50 * SEC);
-	see(n, A, NETSYNC_OUT, 0);
-	expect(n, 2, 0, 0);
-	assert_int_equal(messages(n, A, B), 1);
-	assert_int_equal(messages(n, B, A), 0);
+	push_packet_at_host(n, B, NETSYNC_IN, 50 * SEC);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
+	expect_match_stats(n, 2, 0, 0);
+	assert_int_equal(count_messages(n, A, B), 1);
+	assert_int_equal(count_messages(n, B, A), 0);
 }
 
 /*
@@ -99,7 +100,7 @@ static void test_fields(void **state)
 	for (int i = 0; i < 9; i++) {
 		n->p = base;
 		n->p.tcp.seq += (uint32_t)i * 1000;
-		see(n, A, NETSYNC_OUT, 0);
+		push_packet_at_host(n, A, NETSYNC_OUT, 0);
 		switch (i) {
 		case 0:
 			n->p.saddr[15]++;
@@ -129,10 +130,10 @@ static void test_fields(void **state)
 			n->p.fields ^= NETSYNC_HAS_TSTAMP | NETSYNC_HAS_NO_TSTAMP;
 			break;
 		}
-		see(n, B, NETSYNC_IN, 0);
+		push_packet_at_host(n, B, NETSYNC_IN, 0);
 	}
-	expect(n, 10, 0, 8);
-	assert_int_equal(stats(n).nat, 8);
+	expect_match_stats(n, 10, 0, 8);
+	assert_int_equal(get_match_stats(n).nat, 8);
 }
 
 /* A source that reports only the header words, as the old probes did. */
@@ -140,13 +141,13 @@ static void test_source_that_knows_little(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
 	n->p.fields = NETSYNC_HAS_WINDOW;
 	memset(n->p.saddr, 0, 16);
 	n->p.sport = n->p.ip_id = 0;
 	n->p.len = 0;
-	see(n, B, NETSYNC_IN, 10);
-	expect(n, 2, 0, 0);
+	push_packet_at_host(n, B, NETSYNC_IN, 10);
+	expect_match_stats(n, 2, 0, 0);
 }
 
 /* A retransmission has another id. A source without ids cannot detect retransmissions. */
@@ -154,17 +155,17 @@ static void test_retransmission(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
 	n->p.ip_id++;
-	see(n, A, NETSYNC_OUT, SEC);
-	see(n, B, NETSYNC_IN, SEC + 10);
-	expect(n, 2, 0, 1);
+	push_packet_at_host(n, A, NETSYNC_OUT, SEC);
+	push_packet_at_host(n, B, NETSYNC_IN, SEC + 10);
+	expect_match_stats(n, 2, 0, 1);
 	n->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	n->p.tcp.seq++;
-	see(n, A, NETSYNC_OUT, 2 * SEC);
-	see(n, A, NETSYNC_OUT, 3 * SEC);
-	see(n, B, NETSYNC_IN, 3 * SEC + 10);
-	expect(n, 2, 3, 1);
+	push_packet_at_host(n, A, NETSYNC_OUT, 2 * SEC);
+	push_packet_at_host(n, A, NETSYNC_OUT, 3 * SEC);
+	push_packet_at_host(n, B, NETSYNC_IN, 3 * SEC + 10);
+	expect_match_stats(n, 2, 3, 1);
 }
 
 /* A record without an id agrees with two packets that differ only in their ids. */
@@ -172,12 +173,12 @@ static void test_between_two_packets(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
 	n->p.ip_id++;
-	see(n, A, NETSYNC_OUT, SEC);
+	push_packet_at_host(n, A, NETSYNC_OUT, SEC);
 	n->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
-	see(n, B, NETSYNC_IN, SEC + 10);
-	expect(n, 0, 3, 0);
+	push_packet_at_host(n, B, NETSYNC_IN, SEC + 10);
+	expect_match_stats(n, 0, 3, 0);
 }
 
 /* Without addresses, it is unknown whether these two hosts are one. */
@@ -186,10 +187,10 @@ static void test_sent_by_two_hosts(void **state)
 	struct net *n = *state;
 
 	n->p.fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
-	see(n, A, NETSYNC_OUT, 0);
-	see(n, B, NETSYNC_OUT, 1);
-	see(n, C, NETSYNC_IN, 10);
-	expect(n, 0, 3, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, B, NETSYNC_OUT, 1);
+	push_packet_at_host(n, C, NETSYNC_IN, 10);
+	expect_match_stats(n, 0, 3, 0);
 }
 
 /*
@@ -205,21 +206,21 @@ static void test_several_devices(void **state)
 	n->p.skb = 0xabc;
 	for (uint32_t dev = 1; dev <= 3; dev++) {
 		n->p.point = dev;
-		see(n, A, NETSYNC_OUT, dev * 1000);
+		push_packet_at_host(n, A, NETSYNC_OUT, dev * 1000);
 	}
 	n->p.skb = 0xdef;
 	for (uint32_t dev = 1; dev <= 3; dev++) {
 		n->p.point = dev;
-		see(n, B, NETSYNC_IN, 10000 + dev * 1000);
+		push_packet_at_host(n, B, NETSYNC_IN, 10000 + dev * 1000);
 	}
-	expect(n, 6, 0, 0);
-	assert_int_equal(messages(n, A, B), 1);
+	expect_match_stats(n, 6, 0, 0);
+	assert_int_equal(count_messages(n, A, B), 1);
 	/*
 	 * The message is sent at 3000 and received at 11000. If it were received 1 ns
 	 * earlier, this would be an inversion.
 	 */
 	assert_int_equal(netsync_push_message(n->ns, B, A, EPOCH + 11000, EPOCH + 3000), 0);
-	expect(n, 6, 0, 0);
+	expect_match_stats(n, 6, 0, 0);
 	assert_int_equal(netsync_get_pair(n->ns, 0, &info), 0);
 	assert_int_equal(info.min_delay_ns[0] + info.min_delay_ns[1], 0);
 }
@@ -234,7 +235,7 @@ static void test_time_in_stack(void **state)
 	struct netsync_stack out = { .size = sizeof(out) }, in = out;
 
 	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out), -ENODATA);
-	expect(n, 0, 0, 0);
+	expect_match_stats(n, 0, 0, 0);
 	assert_int_equal(netsync_get_stack(n->ns, HOSTS, NETSYNC_OUT, &out), -EINVAL);
 	assert_int_equal(netsync_get_stack(n->ns, A, (enum netsync_dir)2, &out), -EINVAL);
 	assert_int_equal(netsync_get_stack(n->ns, A, NETSYNC_OUT, &out), 0);
@@ -245,15 +246,17 @@ static void test_time_in_stack(void **state)
 		n->p.tcp.seq += 1000;
 		n->p.ip_id++;
 		for (n->p.point = 0; n->p.point < 3; n->p.point++)
-			see(n, A, NETSYNC_OUT, i * SEC + (5000 + i) * (int64_t)n->p.point);
+			push_packet_at_host(n, A, NETSYNC_OUT,
+					    i * SEC + (5000 + i) * (int64_t)n->p.point);
 		/* Some packets were seen by no other host. */
 		for (n->p.point = 0; n->p.point < 2 && i % 4; n->p.point++)
-			see(n, B, NETSYNC_IN,
-			    i * SEC + 100000 + (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
+			push_packet_at_host(n, B, NETSYNC_IN,
+					    i * SEC + 100000 +
+						    (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
 		/* The packet is forwarded, or is seen at one place only. */
-		see(n, C, NETSYNC_IN, i * SEC + 150000);
+		push_packet_at_host(n, C, NETSYNC_IN, i * SEC + 150000);
 		if (i % 2)
-			see(n, C, NETSYNC_OUT, i * SEC + 160000);
+			push_packet_at_host(n, C, NETSYNC_OUT, i * SEC + 160000);
 		if (i % 100 == 99)
 			assert_int_equal(netsync_solve(n->ns, NULL), 0);
 	}
@@ -285,16 +288,16 @@ static void test_one_name_twice(void **state)
 
 	n->p.fields |= NETSYNC_HAS_SKB;
 	n->p.skb = 0xabc;
-	see(n, A, NETSYNC_OUT, 0);
-	see(n, A, NETSYNC_OUT, 1000);
-	see(n, B, NETSYNC_IN, 9000);
-	expect(n, 3, 0, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 1000);
+	push_packet_at_host(n, B, NETSYNC_IN, 9000);
+	expect_match_stats(n, 3, 0, 0);
 	n->p.tcp.seq++;
-	see(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
 	n->p.skb = 0xdef;
-	see(n, A, NETSYNC_OUT, 1000);
-	see(n, B, NETSYNC_IN, 9000);
-	expect(n, 3, 3, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 1000);
+	push_packet_at_host(n, B, NETSYNC_IN, 9000);
+	expect_match_stats(n, 3, 3, 0);
 }
 
 /* A packet passes a router, and each of both links has its message. */
@@ -302,15 +305,15 @@ static void test_router(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 0);
-	see(n, B, NETSYNC_IN, 10);
-	see(n, B, NETSYNC_OUT, 20);
-	see(n, C, NETSYNC_IN, 30);
-	expect(n, 4, 0, 0);
-	assert_int_equal(messages(n, A, B), 1);
-	assert_int_equal(messages(n, B, C), 1);
-	assert_int_equal(messages(n, A, C), 1);
-	assert_int_equal(messages(n, B, A) + messages(n, C, B), 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, B, NETSYNC_IN, 10);
+	push_packet_at_host(n, B, NETSYNC_OUT, 20);
+	push_packet_at_host(n, C, NETSYNC_IN, 30);
+	expect_match_stats(n, 4, 0, 0);
+	assert_int_equal(count_messages(n, A, B), 1);
+	assert_int_equal(count_messages(n, B, C), 1);
+	assert_int_equal(count_messages(n, A, C), 1);
+	assert_int_equal(count_messages(n, B, A) + count_messages(n, C, B), 0);
 }
 
 /* A container's packet passes the host's bridge before it leaves. */
@@ -318,15 +321,15 @@ static void test_sender_that_forwards(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
 	n->p.point = 1;
-	see(n, A, NETSYNC_IN, 5);
+	push_packet_at_host(n, A, NETSYNC_IN, 5);
 	n->p.point = 2;
-	see(n, A, NETSYNC_OUT, 10);
-	see(n, B, NETSYNC_IN, 1000);
-	expect(n, 4, 0, 0);
-	assert_int_equal(messages(n, A, B), 1);
-	assert_int_equal(messages(n, B, A), 0);
+	push_packet_at_host(n, A, NETSYNC_OUT, 10);
+	push_packet_at_host(n, B, NETSYNC_IN, 1000);
+	expect_match_stats(n, 4, 0, 0);
+	assert_int_equal(count_messages(n, A, B), 1);
+	assert_int_equal(count_messages(n, B, A), 0);
 }
 
 static void test_stays_on_host(void **state)
@@ -334,17 +337,17 @@ static void test_stays_on_host(void **state)
 	struct net *n = *state;
 	struct netsync_stats s = { .size = sizeof(s) };
 
-	see(n, A, NETSYNC_OUT, 0);
-	see(n, A, NETSYNC_IN, 10);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
+	push_packet_at_host(n, A, NETSYNC_IN, 10);
 	n->p.saddr[12] = n->p.daddr[12] = 127;
-	see(n, A, NETSYNC_OUT, 20);
-	see(n, B, NETSYNC_IN, 30);
+	push_packet_at_host(n, A, NETSYNC_OUT, 20);
+	push_packet_at_host(n, B, NETSYNC_IN, 30);
 	memset(n->p.saddr, 0, 16);
 	n->p.saddr[15] = 1;
-	see(n, B, NETSYNC_IN, 30);
+	push_packet_at_host(n, B, NETSYNC_IN, 30);
 	n->p.protocol = 33;
-	see(n, B, NETSYNC_IN, 30);
-	expect(n, 0, 0, 2);
+	push_packet_at_host(n, B, NETSYNC_IN, 30);
+	expect_match_stats(n, 0, 0, 2);
 	assert_int_equal(netsync_get_stats(n->ns, &s), 0);
 	assert_int_equal(s.loopback, 3);
 	assert_int_equal(s.unsupported, 1);
@@ -357,16 +360,16 @@ static void test_solve_in_between(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 0);
-	expect(n, 0, 0, 1);
-	see(n, B, NETSYNC_IN, 10);
-	expect(n, 2, 0, 0);
-	expect(n, 2, 0, 0);
-	assert_int_equal(messages(n, A, B), 1);
+	push_packet_at_host(n, A, NETSYNC_OUT, 0);
+	expect_match_stats(n, 0, 0, 1);
+	push_packet_at_host(n, B, NETSYNC_IN, 10);
+	expect_match_stats(n, 2, 0, 0);
+	expect_match_stats(n, 2, 0, 0);
+	assert_int_equal(count_messages(n, A, B), 1);
 	/* A later repetition of the packet does not withdraw the message. */
-	see(n, B, NETSYNC_IN, 20);
-	expect(n, 2, 0, 1);
-	assert_int_equal(messages(n, A, B), 1);
+	push_packet_at_host(n, B, NETSYNC_IN, 20);
+	expect_match_stats(n, 2, 0, 1);
+	assert_int_equal(count_messages(n, A, B), 1);
 }
 
 /* Very many packets with one key take little time and give no message. */
@@ -376,10 +379,10 @@ static void test_storm(void **state)
 
 	for (int i = 0; i < 100000; i++) {
 		n->p.ip_id = (uint16_t)i;
-		see(n, i % 2 ? A : B, i % 2 ? NETSYNC_OUT : NETSYNC_IN, i);
+		push_packet_at_host(n, i % 2 ? A : B, i % 2 ? NETSYNC_OUT : NETSYNC_IN, i);
 	}
-	expect(n, 0, 100000, 0);
-	expect(n, 0, 100000, 0);
+	expect_match_stats(n, 0, 100000, 0);
+	expect_match_stats(n, 0, 100000, 0);
 }
 
 /* Realistic packets in random order, with repetitions, give the same messages. */
@@ -391,8 +394,8 @@ static void test_any_order(void **state)
 	uint64_t seed = 5, found[2];
 
 	for (int i = 0; i < N; i++) {
-		n->p.tcp.seq = (uint32_t)below(&seed, N);
-		n->p.ip_id = (uint16_t)below(&seed, 3);
+		n->p.tcp.seq = (uint32_t)draw_integer_below(&seed, N);
+		n->p.ip_id = (uint16_t)draw_integer_below(&seed, 3);
 		n->p.host = A;
 		n->p.dir = NETSYNC_OUT;
 		n->p.time_ns = EPOCH + i * 1000;
@@ -409,9 +412,9 @@ static void test_any_order(void **state)
 		for (int i = 0; i < 2 * N; i++)
 			assert_int_equal(netsync_push_packet(n->ns, &p[i]), 0);
 		assert_int_equal(netsync_solve(n->ns, NULL), 0);
-		found[round] = messages(n, A, B);
+		found[round] = count_messages(n, A, B);
 		for (int i = 2 * N - 1; i; i--) {
-			int j = (int)below(&seed, i + 1);
+			int j = (int)draw_integer_below(&seed, i + 1);
 			struct netsync_packet t = p[i];
 
 			p[i] = p[j];
@@ -429,7 +432,7 @@ static void test_any_order(void **state)
 	free(p);
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup_match_net, teardown_match_net)
 
 /* If the number of records is limited, the oldest records are dropped. */
 static void test_limit(void **state)
@@ -442,7 +445,7 @@ static void test_limit(void **state)
 		for (uint32_t i = 0; i < 3000; i++) {
 			n->p.tcp.seq = i * 100;
 			n->p.ip_id = (uint16_t)i;
-			see(n, dir == NETSYNC_OUT ? A : B, dir, i * 1000);
+			push_packet_at_host(n, dir == NETSYNC_OUT ? A : B, dir, i * 1000);
 		}
 	}
 	assert_int_equal(netsync_solve(n->ns, NULL), 0);
@@ -452,10 +455,10 @@ static void test_limit(void **state)
 	/* The limit cannot be so low that nothing is ever matched. */
 	netsync_limit_packets(n->ns, 0);
 	n->p.tcp.seq = 999999;
-	see(n, A, NETSYNC_OUT, 5000000);
-	see(n, B, NETSYNC_IN, 5000500);
+	push_packet_at_host(n, A, NETSYNC_OUT, 5000000);
+	push_packet_at_host(n, B, NETSYNC_IN, 5000500);
 	assert_int_equal(netsync_solve(n->ns, NULL), 0);
-	assert_true(messages(n, A, B) > 0);
+	assert_true(count_messages(n, A, B) > 0);
 }
 
 int main(void)

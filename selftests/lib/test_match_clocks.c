@@ -11,30 +11,30 @@
 enum { SENDER, ROUTER, RECEIVER, MACHINES };
 enum { CLOCKS = 3 };
 
-static uint32_t clock_of(int machine, int number)
+static uint32_t get_clock_of_machine(int machine, int number)
 {
 	return (uint32_t)(machine * CLOCKS + number);
 }
 
-static int machine_of(uint32_t host)
+static int get_machine_of_clock(uint32_t host)
 {
 	return (int)host / CLOCKS;
 }
 
 /* Only the test knows how far apart the clocks are. */
-static int64_t shown(uint32_t host, int64_t time)
+static int64_t read_shown_time(uint32_t host, int64_t time)
 {
 	return time + host * 1000 * SEC;
 }
 
-static int64_t truth(uint32_t host, int64_t time)
+static int64_t recover_true_time(uint32_t host, int64_t time)
 {
 	return time - host * 1000 * SEC;
 }
 
 static int setup_clocks(void **state)
 {
-	int ret = setup(state);
+	int ret = setup_matcher(state);
 	struct bench *b = *state;
 
 	for (int i = HOSTS; i < MACHINES * CLOCKS; i++)
@@ -46,7 +46,7 @@ static int setup_clocks(void **state)
  * Add a packet with the fields that one source reports: all fields; fields without options
  * and offload, as in LTTng's own events; or the fields on the wire.
  */
-static void see_as(struct bench *b, uint32_t host, int dir, int64_t time)
+static void add_packet_by_clock(struct bench *b, uint32_t host, int dir, int64_t time)
 {
 	static const uint32_t unknown[CLOCKS] = {
 		0,
@@ -57,18 +57,19 @@ static void see_as(struct bench *b, uint32_t host, int dir, int64_t time)
 
 	b->p.fields &= ~unknown[host % CLOCKS];
 	b->p.point = host;
-	see(b, host, dir, shown(host, time));
+	add_packet_at_host(b, host, dir, read_shown_time(host, time));
 	b->p.fields = fields;
 }
 
-static void see_by(struct bench *b, int machine, unsigned int clocks, int dir, int64_t time)
+static void add_packet_by_clocks(struct bench *b, int machine, unsigned int clocks, int dir,
+				 int64_t time)
 {
 	for (int i = 0; i < CLOCKS; i++)
 		if (clocks & 1u << i)
-			see_as(b, clock_of(machine, i), dir, time + i);
+			add_packet_by_clock(b, get_clock_of_machine(machine, i), dir, time + i);
 }
 
-static void next_packet(struct bench *b)
+static void change_to_next_packet(struct bench *b)
 {
 	b->p.ip_id++;
 	if (b->p.protocol == 1)
@@ -82,17 +83,18 @@ static void next_packet(struct bench *b)
 }
 
 /* Check that all messages found are true. */
-static void check_truth(const struct bench *b)
+static void check_true_messages(const struct bench *b)
 {
 	for (size_t i = 0; i < b->num; i++) {
 		const struct found *f = &b->found[i];
 
-		assert_true(truth(f->to, f->recv) > truth(f->from, f->send));
-		assert_true(machine_of(f->from) < machine_of(f->to));
+		assert_true(recover_true_time(f->to, f->recv) >
+			    recover_true_time(f->from, f->send));
+		assert_true(get_machine_of_clock(f->from) < get_machine_of_clock(f->to));
 	}
 }
 
-static size_t between(const struct bench *b, uint32_t from, uint32_t to)
+static size_t count_messages_between(const struct bench *b, uint32_t from, uint32_t to)
 {
 	size_t n = 0;
 
@@ -105,32 +107,34 @@ static size_t between(const struct bench *b, uint32_t from, uint32_t to)
  * For all combinations of clocks at both ends, each clock of one end has its message to each
  * clock of the other end.
  */
-static void every_mixture(struct bench *b)
+static void check_every_mixture(struct bench *b)
 {
 	for (unsigned int out = 1; out < 1 << CLOCKS; out++) {
 		for (unsigned int in = 1; in < 1 << CLOCKS; in++) {
-			uint64_t before = totals(&b->m).matched;
+			uint64_t before = sum_match_counts(&b->m).matched;
 			int n = __builtin_popcount(out), k = __builtin_popcount(in);
 
 			b->num = 0;
-			next_packet(b);
-			see_by(b, SENDER, out, NETSYNC_OUT, 100);
-			see_by(b, RECEIVER, in, NETSYNC_IN, 200);
-			expect(b, before + (uint64_t)(n + k), 0, 0);
+			change_to_next_packet(b);
+			add_packet_by_clocks(b, SENDER, out, NETSYNC_OUT, 100);
+			add_packet_by_clocks(b, RECEIVER, in, NETSYNC_IN, 200);
+			expect_match_counts(b, before + (uint64_t)(n + k), 0, 0);
 			assert_int_equal(b->num, n * k);
-			check_truth(b);
+			check_true_messages(b);
 			for (uint32_t i = 0; i < CLOCKS; i++)
 				for (uint32_t j = 0; j < CLOCKS; j++)
-					assert_int_equal(between(b, clock_of(SENDER, (int)i),
-								 clock_of(RECEIVER, (int)j)),
-							 (out >> i & in >> j) & 1);
+					assert_int_equal(
+						count_messages_between(
+							b, get_clock_of_machine(SENDER, (int)i),
+							get_clock_of_machine(RECEIVER, (int)j)),
+						(out >> i & in >> j) & 1);
 		}
 	}
 }
 
 static void test_tcp(void **state)
 {
-	every_mixture(*state);
+	check_every_mixture(*state);
 }
 
 static void test_udp(void **state)
@@ -140,7 +144,7 @@ static void test_udp(void **state)
 	b->p.protocol = 17;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
 		      NETSYNC_HAS_DIGEST;
-	every_mixture(b);
+	check_every_mixture(b);
 }
 
 static void test_ping(void **state)
@@ -150,7 +154,7 @@ static void test_ping(void **state)
 	b->p.protocol = 1;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID | NETSYNC_HAS_ECHO;
 	b->p.icmp.type = 8;
-	every_mixture(b);
+	check_every_mixture(b);
 }
 
 static void test_sctp(void **state)
@@ -161,11 +165,11 @@ static void test_sctp(void **state)
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN | NETSYNC_HAS_IP_ID |
 		      NETSYNC_HAS_SCTP | NETSYNC_HAS_TSN;
 	b->p.sctp.vtag = 99;
-	every_mixture(b);
+	check_every_mixture(b);
 }
 
-static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint32_t from,
-		    uint32_t len)
+static void add_segment_by_clock(struct bench *b, uint32_t host, int dir, int64_t time,
+				 uint32_t from, uint32_t len)
 {
 	const struct netsync_packet base = b->p;
 
@@ -173,7 +177,7 @@ static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint3
 	b->p.ip_id = (uint16_t)(base.ip_id + from / MSS);
 	b->p.len = len;
 	b->p.gso_size = len > MSS ? MSS : 0;
-	see_as(b, host, dir, time);
+	add_packet_by_clock(b, host, dir, time);
 	b->p = base;
 }
 
@@ -181,22 +185,25 @@ static void segment(struct bench *b, uint32_t host, int dir, int64_t time, uint3
 static void test_cut(void **state)
 {
 	struct bench *b = *state;
-	const uint32_t sock = clock_of(SENDER, 0), wire = clock_of(SENDER, 2);
-	const uint32_t far = clock_of(RECEIVER, 2), near = clock_of(RECEIVER, 1);
+	const uint32_t sock = get_clock_of_machine(SENDER, 0),
+		       wire = get_clock_of_machine(SENDER, 2);
+	const uint32_t far = get_clock_of_machine(RECEIVER, 2),
+		       near = get_clock_of_machine(RECEIVER, 1);
 
-	segment(b, sock, NETSYNC_OUT, 10, 0, 20 * MSS);
+	add_segment_by_clock(b, sock, NETSYNC_OUT, 10, 0, 20 * MSS);
 	for (uint32_t i = 0; i < 20; i++) {
-		segment(b, wire, NETSYNC_OUT, 20 + i, i * MSS, MSS);
-		segment(b, far, NETSYNC_IN, 100 + i, i * MSS, MSS);
+		add_segment_by_clock(b, wire, NETSYNC_OUT, 20 + i, i * MSS, MSS);
+		add_segment_by_clock(b, far, NETSYNC_IN, 100 + i, i * MSS, MSS);
 	}
-	segment(b, near, NETSYNC_IN, 200, 0, 15 * MSS);
-	segment(b, near, NETSYNC_IN, 201, 15 * MSS, 5 * MSS);
-	expect(b, 43, 0, 0);
-	check_truth(b);
-	take(b, sock, far, shown(sock, 10), shown(far, 100));
-	take(b, sock, near, shown(sock, 10), shown(near, 200));
+	add_segment_by_clock(b, near, NETSYNC_IN, 200, 0, 15 * MSS);
+	add_segment_by_clock(b, near, NETSYNC_IN, 201, 15 * MSS, 5 * MSS);
+	expect_match_counts(b, 43, 0, 0);
+	check_true_messages(b);
+	expect_found_message(b, sock, far, read_shown_time(sock, 10), read_shown_time(far, 100));
+	expect_found_message(b, sock, near, read_shown_time(sock, 10), read_shown_time(near, 200));
 	for (uint32_t i = 0; i < 20; i++)
-		take(b, wire, far, shown(wire, 20 + i), shown(far, 100 + i));
+		expect_found_message(b, wire, far, read_shown_time(wire, 20 + i),
+				     read_shown_time(far, 100 + i));
 	/* Packets that are found as a whole are not searched for in parts. */
 	assert_int_equal(b->num, 0);
 }
@@ -209,23 +216,25 @@ static void test_router(void **state)
 	for (unsigned int out = 1; out < 1 << CLOCKS; out++) {
 		for (unsigned int on = 1; on < 1 << CLOCKS; on++) {
 			b->num = 0;
-			next_packet(b);
-			see_by(b, SENDER, out, NETSYNC_OUT, 100);
-			see_by(b, ROUTER, on, NETSYNC_IN, 200);
-			see_by(b, ROUTER, on, NETSYNC_OUT, 300);
-			see_by(b, RECEIVER, 7, NETSYNC_IN, 400);
+			change_to_next_packet(b);
+			add_packet_by_clocks(b, SENDER, out, NETSYNC_OUT, 100);
+			add_packet_by_clocks(b, ROUTER, on, NETSYNC_IN, 200);
+			add_packet_by_clocks(b, ROUTER, on, NETSYNC_OUT, 300);
+			add_packet_by_clocks(b, RECEIVER, 7, NETSYNC_IN, 400);
 			assert_int_equal(matcher_settle(&b->m), 0);
-			assert_int_equal(totals(&b->m).ambiguous, 0);
-			check_truth(b);
+			assert_int_equal(sum_match_counts(&b->m).ambiguous, 0);
+			check_true_messages(b);
 			for (int i = 0; i < CLOCKS; i++)
-				assert_int_equal(between(b, clock_of(SENDER, i),
-							 clock_of(RECEIVER, 1)),
-						 out >> i & 1);
+				assert_int_equal(
+					count_messages_between(b, get_clock_of_machine(SENDER, i),
+							       get_clock_of_machine(RECEIVER, 1)),
+					out >> i & 1);
 			/* If there are several clocks, the order is unknown. */
 			for (int i = 0; i < CLOCKS; i++)
-				assert_int_equal(between(b, clock_of(ROUTER, i),
-							 clock_of(RECEIVER, 2)),
-						 on == 1u << i);
+				assert_int_equal(
+					count_messages_between(b, get_clock_of_machine(ROUTER, i),
+							       get_clock_of_machine(RECEIVER, 2)),
+					on == 1u << i);
 		}
 	}
 }
@@ -237,37 +246,43 @@ static void test_router_in_the_dark(void **state)
 	uint64_t seed = 1;
 
 	for (int i = 0; i < 3000; i++) {
-		next_packet(b);
-		see_by(b, SENDER, 1 + (unsigned int)below(&seed, 7), NETSYNC_OUT, 100);
-		see_by(b, ROUTER, 1, NETSYNC_IN, 200);
-		see_by(b, ROUTER, 1 | (unsigned int)below(&seed, 8), NETSYNC_OUT, 300);
-		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN, 400);
+		change_to_next_packet(b);
+		add_packet_by_clocks(b, SENDER, 1 + (unsigned int)draw_integer_below(&seed, 7),
+				     NETSYNC_OUT, 100);
+		add_packet_by_clocks(b, ROUTER, 1, NETSYNC_IN, 200);
+		add_packet_by_clocks(b, ROUTER, 1 | (unsigned int)draw_integer_below(&seed, 8),
+				     NETSYNC_OUT, 300);
+		add_packet_by_clocks(b, RECEIVER, (unsigned int)draw_integer_below(&seed, 8),
+				     NETSYNC_IN, 400);
 	}
 	assert_int_equal(matcher_settle(&b->m), 0);
-	check_truth(b);
-	assert_true(between(b, clock_of(ROUTER, 1), clock_of(RECEIVER, 1)));
+	check_true_messages(b);
+	assert_true(count_messages_between(b, get_clock_of_machine(ROUTER, 1),
+					   get_clock_of_machine(RECEIVER, 1)));
 }
 
 /* As above, but the packets are segmented along the path. */
 static void test_parts_in_the_dark(void **state)
 {
 	struct bench *b = *state;
-	const uint32_t from = clock_of(SENDER, 0), dark = clock_of(ROUTER, 1);
-	const uint32_t router = clock_of(ROUTER, 0), to = clock_of(RECEIVER, 0);
+	const uint32_t from = get_clock_of_machine(SENDER, 0),
+		       dark = get_clock_of_machine(ROUTER, 1);
+	const uint32_t router = get_clock_of_machine(ROUTER, 0),
+		       to = get_clock_of_machine(RECEIVER, 0);
 
-	segment(b, from, NETSYNC_OUT, 10, 0, 20 * MSS);
+	add_segment_by_clock(b, from, NETSYNC_OUT, 10, 0, 20 * MSS);
 	for (uint32_t i = 0; i < 20; i++) {
-		segment(b, router, NETSYNC_IN, 100 + i, i * MSS, MSS);
-		segment(b, router, NETSYNC_OUT, 130 + i, i * MSS, MSS);
+		add_segment_by_clock(b, router, NETSYNC_IN, 100 + i, i * MSS, MSS);
+		add_segment_by_clock(b, router, NETSYNC_OUT, 130 + i, i * MSS, MSS);
 	}
-	segment(b, dark, NETSYNC_OUT, 130, 0, 20 * MSS);
+	add_segment_by_clock(b, dark, NETSYNC_OUT, 130, 0, 20 * MSS);
 	for (uint32_t i = 0; i < 20; i++)
-		segment(b, to, NETSYNC_IN, 200 + i, i * MSS, MSS);
+		add_segment_by_clock(b, to, NETSYNC_IN, 200 + i, i * MSS, MSS);
 	assert_int_equal(matcher_settle(&b->m), 0);
-	check_truth(b);
-	assert_int_equal(between(b, dark, router), 0);
-	assert_true(between(b, from, to));
-	assert_true(between(b, dark, to));
+	check_true_messages(b);
+	assert_int_equal(count_messages_between(b, dark, router), 0);
+	assert_true(count_messages_between(b, from, to));
+	assert_true(count_messages_between(b, dark, to));
 }
 
 /* One clock sees addresses before they are translated, and the other clocks see them afterwards. */
@@ -276,25 +291,25 @@ static void test_nat(void **state)
 	struct bench *b = *state;
 
 	for (int i = 0; i < 100; i++) {
-		next_packet(b);
+		change_to_next_packet(b);
 		b->p.saddr[15] = 1;
-		see_by(b, SENDER, 1, NETSYNC_OUT, 100);
+		add_packet_by_clocks(b, SENDER, 1, NETSYNC_OUT, 100);
 		b->p.saddr[15] = 77;
-		see_by(b, SENDER, 6, NETSYNC_OUT, 200);
-		see_by(b, RECEIVER, 7, NETSYNC_IN, 300);
+		add_packet_by_clocks(b, SENDER, 6, NETSYNC_OUT, 200);
+		add_packet_by_clocks(b, RECEIVER, 7, NETSYNC_IN, 300);
 	}
-	expect(b, 500, 0, 100);
-	assert_int_equal(totals(&b->m).nat, 0);
+	expect_match_counts(b, 500, 0, 100);
+	assert_int_equal(sum_match_counts(&b->m).nat, 0);
 	assert_int_equal(b->num, 600);
-	check_truth(b);
+	check_true_messages(b);
 	/* If only that clock is traced, the match is unambiguous. */
-	next_packet(b);
+	change_to_next_packet(b);
 	b->p.saddr[15] = 1;
-	see_by(b, SENDER, 1, NETSYNC_OUT, 100);
+	add_packet_by_clocks(b, SENDER, 1, NETSYNC_OUT, 100);
 	b->p.saddr[15] = 77;
-	see_by(b, RECEIVER, 7, NETSYNC_IN, 300);
-	expect(b, 504, 0, 100);
-	assert_int_equal(totals(&b->m).nat, 4);
+	add_packet_by_clocks(b, RECEIVER, 7, NETSYNC_IN, 300);
+	expect_match_counts(b, 504, 0, 100);
+	assert_int_equal(sum_match_counts(&b->m).nat, 4);
 }
 
 /* Each clock misses some packets. Some packets are retransmitted, and some are lost. */
@@ -308,20 +323,23 @@ static void test_losses(void **state)
 		int tries = 0;
 
 		b->p.tcp.seq += b->p.len;
-		b->p.len = 1 + (uint32_t)below(&seed, MSS);
+		b->p.len = 1 + (uint32_t)draw_integer_below(&seed, MSS);
 		do {
 			b->p.ip_id++;
 			t += 1000;
-			see_by(b, SENDER, (unsigned int)below(&seed, 8), NETSYNC_OUT, t);
-		} while (++tries < 3 && below(&seed, 4) == 0);
-		see_by(b, RECEIVER, (unsigned int)below(&seed, 8), NETSYNC_IN, t + 500);
+			add_packet_by_clocks(b, SENDER, (unsigned int)draw_integer_below(&seed, 8),
+					     NETSYNC_OUT, t);
+		} while (++tries < 3 && draw_integer_below(&seed, 4) == 0);
+		add_packet_by_clocks(b, RECEIVER, (unsigned int)draw_integer_below(&seed, 8),
+				     NETSYNC_IN, t + 500);
 	}
 	assert_int_equal(matcher_settle(&b->m), 0);
-	assert_int_equal(totals(&b->m).ambiguous, 0);
-	check_truth(b);
+	assert_int_equal(sum_match_counts(&b->m).ambiguous, 0);
+	check_true_messages(b);
 	for (int i = 0; i < CLOCKS; i++)
 		for (int j = 0; j < CLOCKS; j++)
-			assert_in_range(between(b, clock_of(SENDER, i), clock_of(RECEIVER, j)),
+			assert_in_range(count_messages_between(b, get_clock_of_machine(SENDER, i),
+							       get_clock_of_machine(RECEIVER, j)),
 					1000, 1500);
 }
 
@@ -331,24 +349,24 @@ static void test_memory(void **state)
 	struct bench *b = *state;
 
 	for (int i = 0; i < CLOCKS; i++)
-		matcher_advance(&b->m, clock_of(ROUTER, i), INT64_MAX);
+		matcher_advance(&b->m, get_clock_of_machine(ROUTER, i), INT64_MAX);
 	for (int i = 0; i < 100000; i++) {
 		int64_t t = i * INT64_C(1000000);
 
-		next_packet(b);
-		see_by(b, SENDER, 7, NETSYNC_OUT, t);
-		see_by(b, RECEIVER, 7, NETSYNC_IN, t + 50);
+		change_to_next_packet(b);
+		add_packet_by_clocks(b, SENDER, 7, NETSYNC_OUT, t);
+		add_packet_by_clocks(b, RECEIVER, 7, NETSYNC_IN, t + 50);
 		for (uint32_t h = 0; h < MACHINES * CLOCKS && i % 100 == 99; h++)
-			if (machine_of(h) != ROUTER)
-				matcher_advance(&b->m, h, shown(h, t));
-		assert_true(num_kept(&b->m) < 120000);
+			if (get_machine_of_clock(h) != ROUTER)
+				matcher_advance(&b->m, h, read_shown_time(h, t));
+		assert_true(count_kept_records(&b->m) < 120000);
 	}
-	expect(b, 600000, 0, 0);
+	expect_match_counts(b, 600000, 0, 0);
 	assert_int_equal(b->num, 900000);
-	check_truth(b);
+	check_true_messages(b);
 }
 
-#define TEST_CLOCKS(t) cmocka_unit_test_setup_teardown(t, setup_clocks, teardown)
+#define TEST_CLOCKS(t) cmocka_unit_test_setup_teardown(t, setup_clocks, teardown_matcher)
 
 int main(void)
 {

@@ -6,7 +6,7 @@
 #define APART (INT64_C(1) << 61)
 
 /* Add packet i at one end. Packets alternate between the two directions. */
-static void packet(struct bench *b, int i, int dir, int64_t gap)
+static void add_numbered_packet(struct bench *b, int i, int dir, int64_t gap)
 {
 	bool back = i % 2;
 	int64_t t = (int64_t)i * gap + (dir == NETSYNC_IN ? 50 : 0);
@@ -16,10 +16,10 @@ static void packet(struct bench *b, int i, int dir, int64_t gap)
 	b->p.daddr[15] = back ? 1 : 2;
 	b->p.tcp.seq = (uint32_t)i * 100;
 	b->p.ip_id = (uint16_t)i;
-	see(b, host, dir, host == A ? t : t + APART);
+	add_packet_at_host(b, host, dir, host == A ? t : t + APART);
 }
 
-static void promise(struct bench *b, uint32_t host, int64_t time)
+static void advance_host(struct bench *b, uint32_t host, int64_t time)
 {
 	matcher_advance(&b->m, host, time);
 }
@@ -29,18 +29,18 @@ static void test_stream(void **state)
 {
 	struct bench *b = *state;
 
-	promise(b, C, INT64_MAX);
+	advance_host(b, C, INT64_MAX);
 	for (int i = 0; i < 500000; i++) {
-		packet(b, i, NETSYNC_OUT, 1000000);
-		packet(b, i, NETSYNC_IN, 1000000);
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000000);
+		add_numbered_packet(b, i, NETSYNC_IN, 1000000);
 		if (i % 100 == 99) {
-			promise(b, A, i * INT64_C(1000000));
-			promise(b, B, i * INT64_C(1000000) + APART);
+			advance_host(b, A, i * INT64_C(1000000));
+			advance_host(b, B, i * INT64_C(1000000) + APART);
 		}
-		assert_true(num_kept(&b->m) < 40000);
+		assert_true(count_kept_records(&b->m) < 40000);
 	}
 	assert_true(b->num > 480000);
-	expect(b, 1000000, 0, 0);
+	expect_match_counts(b, 1000000, 0, 0);
 	assert_int_equal(b->num, 500000);
 }
 
@@ -49,18 +49,18 @@ static void test_unmatched(void **state)
 {
 	struct bench *b = *state;
 
-	promise(b, C, INT64_MAX);
+	advance_host(b, C, INT64_MAX);
 	for (int i = 0; i < 300000; i++) {
-		packet(b, i, NETSYNC_OUT, 1000000);
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000000);
 		if (i % 10 < 2)
-			packet(b, i, NETSYNC_IN, 1000000);
+			add_numbered_packet(b, i, NETSYNC_IN, 1000000);
 		if (i % 100 == 99) {
-			promise(b, A, i * INT64_C(1000000));
-			promise(b, B, i * INT64_C(1000000) + APART);
+			advance_host(b, A, i * INT64_C(1000000));
+			advance_host(b, B, i * INT64_C(1000000) + APART);
 		}
-		assert_true(num_kept(&b->m) < 40000);
+		assert_true(count_kept_records(&b->m) < 40000);
 	}
-	expect(b, 120000, 0, 240000);
+	expect_match_counts(b, 120000, 0, 240000);
 	assert_int_equal(b->m.evicted, 0);
 }
 
@@ -70,20 +70,20 @@ static void test_behind(void **state)
 	struct bench *b = *state;
 	const int lag = 50000, n = 300000;
 
-	promise(b, C, INT64_MAX);
+	advance_host(b, C, INT64_MAX);
 	for (int i = 0; i < n + lag; i++) {
 		for (int j = 0; j < 2; j++) {
 			int k = j ? i - lag : i;
 
 			if (k < 0 || k >= n)
 				continue;
-			packet(b, k, (k % 2 == j) ? NETSYNC_OUT : NETSYNC_IN, 1000000);
+			add_numbered_packet(b, k, (k % 2 == j) ? NETSYNC_OUT : NETSYNC_IN, 1000000);
 		}
-		promise(b, A, i * INT64_C(1000000));
-		promise(b, B, (i - lag) * INT64_C(1000000) + APART);
-		assert_true(num_kept(&b->m) < 2 * (uint32_t)lag + 40000);
+		advance_host(b, A, i * INT64_C(1000000));
+		advance_host(b, B, (i - lag) * INT64_C(1000000) + APART);
+		assert_true(count_kept_records(&b->m) < 2 * (uint32_t)lag + 40000);
 	}
-	expect(b, 2 * (uint64_t)n, 0, 0);
+	expect_match_counts(b, 2 * (uint64_t)n, 0, 0);
 	assert_int_equal(b->num, n);
 }
 
@@ -95,13 +95,13 @@ static void test_one_after_the_other(void **state)
 
 	for (int j = 0; j < 2; j++) {
 		for (int i = 0; i < n; i++) {
-			packet(b, i, (i % 2 == j) ? NETSYNC_OUT : NETSYNC_IN, 1000000);
+			add_numbered_packet(b, i, (i % 2 == j) ? NETSYNC_OUT : NETSYNC_IN, 1000000);
 			if (i % 100 == 0)
-				promise(b, j ? B : A, i * INT64_C(1000000) + (j ? APART : 0));
+				advance_host(b, j ? B : A, i * INT64_C(1000000) + (j ? APART : 0));
 		}
-		promise(b, j ? B : A, INT64_MAX);
+		advance_host(b, j ? B : A, INT64_MAX);
 	}
-	expect(b, 2 * (uint64_t)n, 0, 0);
+	expect_match_counts(b, 2 * (uint64_t)n, 0, 0);
 	assert_int_equal(b->num, n);
 }
 
@@ -111,21 +111,21 @@ static void test_silent_host(void **state)
 	struct bench *b = *state;
 
 	for (int i = 0; i < 50000; i++) {
-		packet(b, i, NETSYNC_OUT, 1000000);
-		packet(b, i, NETSYNC_IN, 1000000);
-		promise(b, A, i * INT64_C(1000000));
-		promise(b, B, i * INT64_C(1000000) + APART);
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000000);
+		add_numbered_packet(b, i, NETSYNC_IN, 1000000);
+		advance_host(b, A, i * INT64_C(1000000));
+		advance_host(b, B, i * INT64_C(1000000) + APART);
 	}
-	assert_int_equal(num_kept(&b->m), 100000);
+	assert_int_equal(count_kept_records(&b->m), 100000);
 	/* The host appears: it was on the path between two of the other hosts. */
 	b->p.saddr[15] = 1;
 	b->p.daddr[15] = 2;
 	for (int i = 0; i < 50000; i += 2) {
 		b->p.tcp.seq = (uint32_t)i * 100;
 		b->p.ip_id = (uint16_t)i;
-		see(b, C, NETSYNC_IN, i);
+		add_packet_at_host(b, C, NETSYNC_IN, i);
 	}
-	expect(b, 125000, 0, 0);
+	expect_match_counts(b, 125000, 0, 0);
 	assert_int_equal(b->num, 75000);
 }
 
@@ -135,23 +135,23 @@ static void test_back(void **state)
 	struct bench *b = *state;
 	const int half = 50000;
 
-	promise(b, C, INT64_MAX);
+	advance_host(b, C, INT64_MAX);
 	for (int i = 0; i < half; i++) {
-		packet(b, i, NETSYNC_OUT, 1000000);
-		packet(b, i, NETSYNC_IN, 1000000);
-		promise(b, A, i * INT64_C(1000000));
-		promise(b, B, i * INT64_C(1000000) + APART);
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000000);
+		add_numbered_packet(b, i, NETSYNC_IN, 1000000);
+		advance_host(b, A, i * INT64_C(1000000));
+		advance_host(b, B, i * INT64_C(1000000) + APART);
 	}
-	promise(b, B, INT64_MAX);
-	promise(b, B, half * INT64_C(1000000) + APART);
+	advance_host(b, B, INT64_MAX);
+	advance_host(b, B, half * INT64_C(1000000) + APART);
 	for (int i = half; i < 2 * half; i++) {
-		packet(b, i, NETSYNC_OUT, 1000000);
-		promise(b, A, i * INT64_C(1000000));
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000000);
+		advance_host(b, A, i * INT64_C(1000000));
 	}
-	assert_true(num_kept(&b->m) >= (uint32_t)half);
+	assert_true(count_kept_records(&b->m) >= (uint32_t)half);
 	for (int i = half; i < 2 * half; i++)
-		packet(b, i, NETSYNC_IN, 1000000);
-	expect(b, 4 * (uint64_t)half, 0, 0);
+		add_numbered_packet(b, i, NETSYNC_IN, 1000000);
+	expect_match_counts(b, 4 * (uint64_t)half, 0, 0);
 	assert_int_equal(b->num, 2 * half);
 }
 
@@ -162,14 +162,14 @@ static void test_limit(void **state)
 
 	b->m.limit = 1000;
 	for (int i = 0; i < 3000; i++)
-		packet(b, i, NETSYNC_OUT, 1000000);
-	assert_true(num_kept(&b->m) <= 1000 + 1000 / 8);
-	expect(b, 0, 0, 3000);
-	assert_int_equal(num_kept(&b->m), 1000);
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000000);
+	assert_true(count_kept_records(&b->m) <= 1000 + 1000 / 8);
+	expect_match_counts(b, 0, 0, 3000);
+	assert_int_equal(count_kept_records(&b->m), 1000);
 	assert_int_equal(b->m.evicted, 2000);
 	for (int i = 2500; i < 3000; i++)
-		packet(b, i, NETSYNC_IN, 1000000);
-	expect(b, 1000, 0, 2500);
+		add_numbered_packet(b, i, NETSYNC_IN, 1000000);
+	expect_match_counts(b, 1000, 0, 2500);
 	assert_int_equal(b->m.evicted, 2500);
 	assert_int_equal(b->num, 500);
 }
@@ -183,24 +183,24 @@ static void test_reuse(void **state)
 	struct bench *b = *state;
 
 	b->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
-	promise(b, C, INT64_MAX);
+	advance_host(b, C, INT64_MAX);
 	for (int i = 0; i < 100000; i++) {
 		int64_t t = i * INT64_C(1000000);
 
 		b->p.tcp.seq = (uint32_t)(i % 20000) * 100;
-		see(b, A, NETSYNC_OUT, t);
-		see(b, B, NETSYNC_IN, t + 50 + APART);
-		promise(b, A, t);
-		promise(b, B, t + APART);
+		add_packet_at_host(b, A, NETSYNC_OUT, t);
+		add_packet_at_host(b, B, NETSYNC_IN, t + 50 + APART);
+		advance_host(b, A, t);
+		advance_host(b, B, t + APART);
 	}
-	expect(b, 200000, 0, 0);
+	expect_match_counts(b, 200000, 0, 0);
 	/* Within a second, this is the same packet, sent twice. */
 	b->p.tcp.ack++;
 	for (int i = 0; i < 2; i++) {
-		see(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
-		see(b, B, NETSYNC_IN, 100 * SEC + i * SEC + 50 + APART);
+		add_packet_at_host(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
+		add_packet_at_host(b, B, NETSYNC_IN, 100 * SEC + i * SEC + 50 + APART);
 	}
-	expect(b, 200000, 4, 0);
+	expect_match_counts(b, 200000, 4, 0);
 }
 
 /* The counts of a pair are its events by outcome. */
@@ -210,19 +210,19 @@ static void test_pairs(void **state)
 	struct peer_pair *p;
 
 	for (int i = 0; i < 100; i++) {
-		packet(b, i, NETSYNC_OUT, 1000);
+		add_numbered_packet(b, i, NETSYNC_OUT, 1000);
 		if (i < 60)
-			packet(b, i, NETSYNC_IN, 1000);
+			add_numbered_packet(b, i, NETSYNC_IN, 1000);
 	}
 	b->p.tcp.seq++;
 	for (int i = 0; i < 2; i++) {
-		see(b, B, NETSYNC_OUT, i + APART);
-		see(b, A, NETSYNC_IN, i);
+		add_packet_at_host(b, B, NETSYNC_OUT, i + APART);
+		add_packet_at_host(b, A, NETSYNC_IN, i);
 	}
 	b->p.saddr[15] = 3;
 	b->p.daddr[15] = 4;
-	see(b, A, NETSYNC_IN, 0);
-	expect(b, 120, 4, 41);
+	add_packet_at_host(b, A, NETSYNC_IN, 0);
+	expect_match_counts(b, 120, 4, 41);
 	p = peers_find(&b->m.peers, A, B);
 	assert_int_equal(p->past.matched + p->live.matched, 120);
 	assert_int_equal(p->live.ambiguous, 4);
@@ -231,7 +231,7 @@ static void test_pairs(void **state)
 }
 
 /* The offsets of all clocks soon become known, regardless of the number of hosts. */
-static void many_hosts(struct bench *b, int ids)
+static void check_many_hosts(struct bench *b, int ids)
 {
 	enum { MANY = 1000 };
 
@@ -246,18 +246,18 @@ static void many_hosts(struct bench *b, int ids)
 		b->p.ip_id = (uint16_t)(i % ids + 1);
 		memcpy(b->p.saddr + 12, &from, sizeof(from));
 		memcpy(b->p.daddr + 12, &to, sizeof(to));
-		see(b, from, NETSYNC_OUT, t + from * (APART / MANY));
-		see(b, to, NETSYNC_IN, t + 50 + to * (APART / MANY));
+		add_packet_at_host(b, from, NETSYNC_OUT, t + from * (APART / MANY));
+		add_packet_at_host(b, to, NETSYNC_IN, t + 50 + to * (APART / MANY));
 		for (uint32_t h = 0; h < MANY && i % 1000 == 999; h++)
-			promise(b, h, t + h * (APART / MANY));
-		assert_true(num_kept(&b->m) < 250000);
+			advance_host(b, h, t + h * (APART / MANY));
+		assert_true(count_kept_records(&b->m) < 250000);
 	}
-	expect(b, 800000, 0, 0);
+	expect_match_counts(b, 800000, 0, 0);
 }
 
 static void test_many_hosts(void **state)
 {
-	many_hosts(*state, UINT16_MAX);
+	check_many_hosts(*state, UINT16_MAX);
 }
 
 /* All hosts use the same ports and only a few ids, so that several hosts share a key. */
@@ -267,7 +267,7 @@ static void test_many_hosts_udp(void **state)
 
 	b->p.protocol = 17;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
-	many_hosts(b, 4999);
+	check_many_hosts(b, 4999);
 }
 
 /*
@@ -280,14 +280,14 @@ static void test_rare(void **state)
 
 	b->p.protocol = 17;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_LEN;
-	promise(b, C, INT64_MAX);
+	advance_host(b, C, INT64_MAX);
 	for (int i = 0; i < 2400; i++) {
 		b->p.len = 72 + (uint32_t)i % 600;
-		pass(b, i * SEC / 20);
-		promise(b, A, i * SEC / 20);
-		promise(b, B, i * SEC / 20);
+		add_packet_at_both(b, i * SEC / 20);
+		advance_host(b, A, i * SEC / 20);
+		advance_host(b, B, i * SEC / 20);
 	}
-	expect(b, 4800, 0, 0);
+	expect_match_counts(b, 4800, 0, 0);
 }
 
 int main(void)

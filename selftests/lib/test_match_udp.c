@@ -2,7 +2,7 @@
 /* Datagrams and pings. */
 #include "matcher.h"
 
-static void udp(struct bench *b)
+static void make_udp_packet(struct bench *b)
 {
 	b->p.protocol = 17;
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
@@ -12,14 +12,14 @@ static void test_plain(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	for (int i = 0; i < 100; i++) {
 		b->p.ip_id = (uint16_t)(65500 + i);
-		pass(b, i * SEC);
+		add_packet_at_both(b, i * SEC);
 	}
 	/* One of the hundred datagrams had the id 0, which does not identify it. */
-	expect(b, 200, 0, 0);
-	take(b, A, B, 99 * SEC, 99 * SEC + 50);
+	expect_match_counts(b, 200, 0, 0);
+	expect_found_message(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
 /* A broadcast is received by all other hosts. */
@@ -27,16 +27,16 @@ static void test_broadcast(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	memset(b->p.daddr + 12, 255, 4);
-	see(b, C, NETSYNC_IN, 300);
-	see(b, A, NETSYNC_OUT, 100);
-	see(b, B, NETSYNC_IN, 200);
-	see(b, A, NETSYNC_IN, 101);
-	expect(b, 4, 0, 0);
+	add_packet_at_host(b, C, NETSYNC_IN, 300);
+	add_packet_at_host(b, A, NETSYNC_OUT, 100);
+	add_packet_at_host(b, B, NETSYNC_IN, 200);
+	add_packet_at_host(b, A, NETSYNC_IN, 101);
+	expect_match_counts(b, 4, 0, 0);
 	assert_int_equal(b->num, 2);
-	take(b, A, B, 100, 200);
-	take(b, A, C, 100, 300);
+	expect_found_message(b, A, B, 100, 200);
+	expect_found_message(b, A, C, 100, 300);
 }
 
 /*
@@ -47,27 +47,27 @@ static void test_without_ids(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	b->p.ip_id = 0;
 	b->p.fields |= NETSYNC_HAS_DIGEST;
 	for (int i = 0; i < 10; i++) {
 		b->p.udp.digest = (uint64_t)(i / 2) << 32 | 7;
 		if (i % 2 == 0)
 			b->p.udp.digest += (uint64_t)(i + 1) << 40;
-		pass(b, i * SEC);
+		add_packet_at_both(b, i * SEC);
 	}
-	expect(b, 20, 0, 0);
+	expect_match_counts(b, 20, 0, 0);
 	b->p.udp.digest = 3;
 	for (int i = 0; i < 2; i++) {
-		pass(b, i * SEC);
+		add_packet_at_both(b, i * SEC);
 	}
-	expect(b, 20, 4, 0);
+	expect_match_counts(b, 20, 4, 0);
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_IP_ID);
 	for (int i = 0; i < 5; i++) {
 		b->p.len = 100 + (uint32_t)i;
-		pass(b, i * SEC);
+		add_packet_at_both(b, i * SEC);
 	}
-	expect(b, 30, 4, 0);
+	expect_match_counts(b, 30, 4, 0);
 }
 
 /* Checksums are compared if both records have a final checksum. */
@@ -75,21 +75,21 @@ static void test_checksum(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	for (int i = 0; i < 3; i++) {
 		b->p.ip_id++;
 		b->p.fields &= ~(uint32_t)NETSYNC_HAS_CHECKSUM;
 		b->p.udp.checksum = 1;
 		if (i)
 			b->p.fields |= NETSYNC_HAS_CHECKSUM;
-		see(b, A, NETSYNC_OUT, i * SEC);
+		add_packet_at_host(b, A, NETSYNC_OUT, i * SEC);
 		b->p.fields |= NETSYNC_HAS_CHECKSUM;
 		b->p.udp.checksum = 2;
 		if (i == 1)
 			b->p.fields &= ~(uint32_t)NETSYNC_HAS_CHECKSUM;
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		add_packet_at_host(b, B, NETSYNC_IN, i * SEC + 50);
 	}
-	expect(b, 4, 0, 2);
+	expect_match_counts(b, 4, 0, 2);
 }
 
 /* Several datagrams are sent at once, with consecutive ids. */
@@ -97,38 +97,38 @@ static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	b->p.fields |= NETSYNC_HAS_GSO | NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM;
 	b->p.len = 1500;
 	b->p.gso_size = 500;
 	b->p.gso_segs = 3;
-	see(b, A, NETSYNC_OUT, 10);
+	add_packet_at_host(b, A, NETSYNC_OUT, 10);
 	b->p.len = 500;
 	b->p.gso_size = b->p.gso_segs = 0;
 	for (int i = 0; i < 3; i++) {
-		see(b, B, NETSYNC_IN, 100 + i);
+		add_packet_at_host(b, B, NETSYNC_IN, 100 + i);
 		b->p.ip_id++;
 		b->p.udp.digest++;
 		b->p.udp.checksum++;
 	}
-	expect(b, 4, 0, 0);
+	expect_match_counts(b, 4, 0, 0);
 	assert_int_equal(b->num, 1);
-	take(b, A, B, 10, 100);
+	expect_found_message(b, A, B, 10, 100);
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM);
 	/* In the opposite direction, the last datagram that was sent counts. */
 	b->p.ip_id = 300;
 	for (int i = 0; i < 3; i++) {
-		see(b, A, NETSYNC_OUT, 10 + i);
+		add_packet_at_host(b, A, NETSYNC_OUT, 10 + i);
 		b->p.ip_id++;
 	}
 	b->p.ip_id = 300;
 	b->p.len = 1500;
 	b->p.gso_size = 500;
 	b->p.gso_segs = 3;
-	see(b, B, NETSYNC_IN, 100);
-	expect(b, 8, 0, 0);
+	add_packet_at_host(b, B, NETSYNC_IN, 100);
+	expect_match_counts(b, 8, 0, 0);
 	assert_int_equal(b->num, 1);
-	take(b, A, B, 12, 100);
+	expect_found_message(b, A, B, 12, 100);
 }
 
 static void test_ping(void **state)
@@ -142,16 +142,16 @@ static void test_ping(void **state)
 		for (int i = 0; i < 10; i++) {
 			b->p.icmp.seq = (uint16_t)i;
 			b->p.icmp.type = v6 ? 128 : 8;
-			pass(b, i * SEC);
+			add_packet_at_both(b, i * SEC);
 			b->p.icmp.type = v6 ? 129 : 0;
-			see(b, B, NETSYNC_OUT, i * SEC + 60);
-			see(b, A, NETSYNC_IN, i * SEC + 99);
+			add_packet_at_host(b, B, NETSYNC_OUT, i * SEC + 60);
+			add_packet_at_host(b, A, NETSYNC_IN, i * SEC + 99);
 		}
 	}
-	expect(b, 80, 0, 0);
+	expect_match_counts(b, 80, 0, 0);
 	assert_int_equal(b->num, 40);
-	take(b, A, B, 5 * SEC, 5 * SEC + 50);
-	take(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
+	expect_found_message(b, A, B, 5 * SEC, 5 * SEC + 50);
+	expect_found_message(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
 }
 
 /* The source address differs at the other end, or the destination address does. */
@@ -159,12 +159,12 @@ static void test_nat(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	for (int i = 0; i < 100; i++) {
 		const struct netsync_packet before = b->p;
 
 		b->p.ip_id = (uint16_t)(65500 + i);
-		see(b, A, NETSYNC_OUT, i * SEC);
+		add_packet_at_host(b, A, NETSYNC_OUT, i * SEC);
 		if (i % 2) {
 			b->p.saddr[13] = 99;
 			b->p.sport = 61000;
@@ -172,14 +172,14 @@ static void test_nat(void **state)
 			b->p.daddr[13] = 98;
 			b->p.dport = 8080;
 		}
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		add_packet_at_host(b, B, NETSYNC_IN, i * SEC + 50);
 		b->p = before;
 	}
 	/* All datagrams are matched except the one with the id 0. */
-	expect(b, 198, 0, 2);
-	assert_int_equal(totals(&b->m).nat, 198);
+	expect_match_counts(b, 198, 0, 2);
+	assert_int_equal(sum_match_counts(&b->m).nat, 198);
 	assert_int_equal(b->num, 99);
-	take(b, A, B, 99 * SEC, 99 * SEC + 50);
+	expect_found_message(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
 /* Both addresses differ at the other end, so only the payload is unambiguous. */
@@ -187,23 +187,23 @@ static void test_nat_of_both(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	for (int i = 0; i < 2; i++) {
 		b->p.ip_id++;
 		b->p.udp.digest = 5;
 		if (i)
 			b->p.fields |= NETSYNC_HAS_DIGEST;
-		see(b, A, NETSYNC_OUT, 10 + i);
+		add_packet_at_host(b, A, NETSYNC_OUT, 10 + i);
 		b->p.saddr[13]++;
 		b->p.daddr[13]++;
-		see(b, B, NETSYNC_IN, 100 + i);
+		add_packet_at_host(b, B, NETSYNC_IN, 100 + i);
 		/* A datagram with another payload or another length is another datagram. */
 		b->p.udp.digest++;
 		b->p.len += i ? 0 : 1;
-		see(b, C, NETSYNC_IN, 100 + i);
+		add_packet_at_host(b, C, NETSYNC_IN, 100 + i);
 	}
-	expect(b, 2, 0, 4);
-	take(b, A, B, 11, 101);
+	expect_match_counts(b, 2, 0, 4);
+	expect_found_message(b, A, B, 11, 101);
 }
 
 /* Two clients behind one address use the same id, so either can have sent the datagram. */
@@ -211,23 +211,23 @@ static void test_nat_unclear(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
-	see(b, A, NETSYNC_OUT, 10);
+	make_udp_packet(b);
+	add_packet_at_host(b, A, NETSYNC_OUT, 10);
 	b->p.saddr[15] = 9;
-	see(b, C, NETSYNC_OUT, 20);
+	add_packet_at_host(b, C, NETSYNC_OUT, 20);
 	b->p.saddr[13] = 99;
-	see(b, B, NETSYNC_IN, 100);
-	expect(b, 0, 3, 0);
+	add_packet_at_host(b, B, NETSYNC_IN, 100);
+	expect_match_counts(b, 0, 3, 0);
 	assert_int_equal(b->num, 0);
 	/* A datagram that was found under its own addresses is not a candidate. */
 	b->p.ip_id++;
-	see(b, C, NETSYNC_OUT, 200);
-	see(b, B, NETSYNC_IN, 300);
+	add_packet_at_host(b, C, NETSYNC_OUT, 200);
+	add_packet_at_host(b, B, NETSYNC_IN, 300);
 	b->p.saddr[13] = 0;
 	b->p.saddr[15] = 1;
-	see(b, A, NETSYNC_OUT, 210);
-	expect(b, 2, 3, 1);
-	take(b, C, B, 200, 300);
+	add_packet_at_host(b, A, NETSYNC_OUT, 210);
+	expect_match_counts(b, 2, 3, 1);
+	expect_found_message(b, C, B, 200, 300);
 }
 
 static void test_ping_nat(void **state)
@@ -242,23 +242,23 @@ static void test_ping_nat(void **state)
 		b->p.ip_id++;
 		b->p.icmp.id = 99;
 		b->p.saddr[13] = 0;
-		see(b, A, NETSYNC_OUT, i * SEC);
+		add_packet_at_host(b, A, NETSYNC_OUT, i * SEC);
 		/* The identifier may be translated as well. */
 		b->p.icmp.id = (uint16_t)(99 + i % 2);
 		b->p.saddr[13] = 99;
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		add_packet_at_host(b, B, NETSYNC_IN, i * SEC + 50);
 	}
-	expect(b, 40, 0, 0);
-	assert_int_equal(totals(&b->m).nat, 40);
-	take(b, A, B, 5 * SEC, 5 * SEC + 50);
+	expect_match_counts(b, 40, 0, 0);
+	assert_int_equal(sum_match_counts(&b->m).nat, 40);
+	expect_found_message(b, A, B, 5 * SEC, 5 * SEC + 50);
 	/* A ping with another sequence number is another ping. */
-	see(b, A, NETSYNC_OUT, 0);
+	add_packet_at_host(b, A, NETSYNC_OUT, 0);
 	b->p.saddr[13] = 1;
 	b->p.icmp.seq++;
-	see(b, B, NETSYNC_IN, 50);
+	add_packet_at_host(b, B, NETSYNC_IN, 50);
 	b->p.icmp.type = 0;
-	see(b, C, NETSYNC_IN, 60);
-	expect(b, 40, 0, 3);
+	add_packet_at_host(b, C, NETSYNC_IN, 60);
+	expect_match_counts(b, 40, 0, 3);
 }
 
 /* Ids are not counted, and only one source reports a digest of the payload. */
@@ -266,30 +266,30 @@ static void test_digest_of_one(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	b->p.ip_id = 0;
 	b->p.udp.digest = 5;
 	for (int i = 0; i < 100; i++) {
 		b->p.len = 50 + (uint32_t)i;
 		b->p.fields ^= NETSYNC_HAS_DIGEST;
-		see(b, A, NETSYNC_OUT, i * SEC);
+		add_packet_at_host(b, A, NETSYNC_OUT, i * SEC);
 		b->p.fields ^= NETSYNC_HAS_DIGEST;
-		see(b, B, NETSYNC_IN, i * SEC + 50);
+		add_packet_at_host(b, B, NETSYNC_IN, i * SEC + 50);
 		b->p.fields ^= i % 2 ? NETSYNC_HAS_DIGEST : 0;
 		b->p.udp.digest++;
 	}
-	expect(b, 200, 0, 0);
-	assert_int_equal(totals(&b->m).nat, 0);
+	expect_match_counts(b, 200, 0, 0);
+	assert_int_equal(sum_match_counts(&b->m).nat, 0);
 	/* Two datagrams of equal length could be each other. */
 	b->p.len = 20;
 	for (int i = 0; i < 2; i++) {
 		b->p.fields |= NETSYNC_HAS_DIGEST;
-		see(b, A, NETSYNC_OUT, 200 * SEC + i);
+		add_packet_at_host(b, A, NETSYNC_OUT, 200 * SEC + i);
 		b->p.fields ^= NETSYNC_HAS_DIGEST;
-		see(b, B, NETSYNC_IN, 200 * SEC + 50 + i);
+		add_packet_at_host(b, B, NETSYNC_IN, 200 * SEC + 50 + i);
 		b->p.udp.digest++;
 	}
-	expect(b, 200, 4, 0);
+	expect_match_counts(b, 200, 4, 0);
 }
 
 /* A lost datagram among many similar ones does not prevent the others from being matched. */
@@ -297,16 +297,16 @@ static void test_lost_among_many(void **state)
 {
 	struct bench *b = *state;
 
-	udp(b);
+	make_udp_packet(b);
 	b->p.ip_id = 0;
 	b->p.fields |= NETSYNC_HAS_DIGEST;
 	for (int i = 0; i < 200000; i++) {
 		b->p.udp.digest++;
-		see(b, A, NETSYNC_OUT, i * 1000);
+		add_packet_at_host(b, A, NETSYNC_OUT, i * 1000);
 		if (i % 2)
-			see(b, B, NETSYNC_IN, i * 1000 + 50);
+			add_packet_at_host(b, B, NETSYNC_IN, i * 1000 + 50);
 	}
-	expect(b, 200000, 0, 100000);
+	expect_match_counts(b, 200000, 0, 100000);
 }
 
 static void test_supported(void **state)
@@ -318,7 +318,7 @@ static void test_supported(void **state)
 	assert_false(matcher_supports(&b->p));
 	b->p.protocol = 33;
 	assert_false(matcher_supports(&b->p));
-	udp(b);
+	make_udp_packet(b);
 	assert_true(matcher_supports(&b->p));
 	b->p.fields = 0;
 	assert_false(matcher_supports(&b->p));

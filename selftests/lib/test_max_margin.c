@@ -19,7 +19,7 @@ struct observation {
 };
 
 /* Is y = p.y + s (x - p.x) everywhere at most U and at least L? */
-static bool possible(const struct observation *c, const struct point *p, double s)
+static bool is_line_possible(const struct observation *c, const struct point *p, double s)
 {
 	if (fabs(s) > c->limit + TINY)
 		return false;
@@ -32,7 +32,7 @@ static bool possible(const struct observation *c, const struct point *p, double 
 	return true;
 }
 
-static double width(const struct observation *c, double s)
+static double compute_strip_width(const struct observation *c, double s)
 {
 	double up = HUGE_VAL, down = -HUGE_VAL;
 
@@ -52,12 +52,12 @@ struct truth {
 	double highest;
 };
 
-static void try_line(const struct observation *c, struct truth *t, const struct point *p, double s,
-		     int64_t x)
+static void try_truth_line(const struct observation *c, struct truth *t, const struct point *p,
+			   double s, int64_t x)
 {
 	double y = (double)p->y + s * (double)(x - p->x);
 
-	if (!possible(c, p, s))
+	if (!is_line_possible(c, p, s))
 		return;
 	t->slope_min = fmin(t->slope_min, s);
 	t->slope_max = fmax(t->slope_max, s);
@@ -65,15 +65,15 @@ static void try_line(const struct observation *c, struct truth *t, const struct 
 	t->highest = fmax(t->highest, y);
 }
 
-static struct truth solve(const struct observation *c, int64_t x)
+static struct truth find_true_ranges(const struct observation *c, int64_t x)
 {
 	struct truth t = { -HUGE_VAL, HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
 
 	for (int a = 0; a < c->n[0] + c->n[1]; a++) {
 		const struct point *p = a < c->n[0] ? &c->p[0][a] : &c->p[1][a - c->n[0]];
 
-		try_line(c, &t, p, c->limit, x);
-		try_line(c, &t, p, -c->limit, x);
+		try_truth_line(c, &t, p, c->limit, x);
+		try_truth_line(c, &t, p, -c->limit, x);
 		for (int b = 0; b < c->n[0] + c->n[1]; b++) {
 			const struct point *q = b < c->n[0] ? &c->p[0][b] : &c->p[1][b - c->n[0]];
 			double s;
@@ -81,19 +81,19 @@ static struct truth solve(const struct observation *c, int64_t x)
 			if (p->x == q->x)
 				continue;
 			s = (double)(p->y - q->y) / (double)(p->x - q->x);
-			try_line(c, &t, p, s, x);
+			try_truth_line(c, &t, p, s, x);
 			/*
 			 * The width is a concave function of the slope, so its maximum is at
 			 * the slope of an edge.
 			 */
 			s = fmax(fmin(s, c->limit), -c->limit);
-			t.widest = fmax(t.widest, width(c, s));
+			t.widest = fmax(t.widest, compute_strip_width(c, s));
 		}
 	}
 	return t;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_cloud_by_place(const void *a, const void *b)
 {
 	const struct point *p = a, *q = b;
 
@@ -103,7 +103,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Make a cloud of points, all of which can be corners. */
-static void make_cloud(struct direction *c, const struct point *p, int n, bool back)
+static void make_point_cloud(struct direction *c, const struct point *p, int n, bool back)
 {
 	struct point sorted[MAX_POINTS];
 
@@ -115,44 +115,44 @@ static void make_cloud(struct direction *c, const struct point *p, int n, bool b
 		c->sum_x += p[i].x;
 		c->sum_y += p[i].y;
 	}
-	qsort(sorted, (size_t)n, sizeof(*sorted), by_place);
+	qsort(sorted, (size_t)n, sizeof(*sorted), compare_cloud_by_place);
 	for (int i = 0; i < n; i++)
 		if (!i || sorted[i].x != sorted[i - 1].x)
 			assert_int_equal(hull_add(&c->hull, &sorted[i]), 0);
 }
 
-static void release(struct pair *p)
+static void release_pair_hulls(struct pair *p)
 {
 	hull_release(&p->direction[0].hull);
 	hull_release(&p->direction[1].hull);
 }
 
-static void draw(struct observation *c, uint64_t *seed, int64_t range, int64_t gap)
+static void draw_observation(struct observation *c, uint64_t *seed, int64_t range, int64_t gap)
 {
-	double s = uniform(seed) * 2 - 1;
+	double s = draw_between_0_and_1(seed) * 2 - 1;
 
 	*c = (struct observation){ .limit = 1.5 };
 	for (int side = 0; side < 2; side++) {
-		c->n[side] = 1 + (int)below(seed, MAX_POINTS);
+		c->n[side] = 1 + (int)draw_integer_below(seed, MAX_POINTS);
 		for (int i = 0; i < c->n[side]; i++) {
 			struct point *p = &c->p[side][i];
-			int64_t d = gap + below(seed, range);
+			int64_t d = gap + draw_integer_below(seed, range);
 
-			p->x = below(seed, range) - range / 2;
+			p->x = draw_integer_below(seed, range) - range / 2;
 			p->y = (int64_t)floor(s * (double)p->x) + (side ? -d : d);
 		}
-		make_cloud(&c->pair.direction[side], c->p[side], c->n[side], side);
+		make_point_cloud(&c->pair.direction[side], c->p[side], c->n[side], side);
 	}
 }
 
 /* Both clouds cover the same times, so the width of the strip is limited. */
-static bool strip_is_limited(const struct estimate *e)
+static bool is_strip_limited(const struct estimate *e)
 {
 	return e->overlap_from < e->overlap_to;
 }
 
 /* Return the range that linear clocks leave at x, as computed by bound.c, in small units. */
-static struct range bound_of(const struct observation *c, int64_t x)
+static struct range compute_bound_at(const struct observation *c, int64_t x)
 {
 	const struct limits limits = { .slope = c->limit };
 	struct point p[2][MAX_POINTS];
@@ -173,10 +173,11 @@ static struct range bound_of(const struct observation *c, int64_t x)
 	return r;
 }
 
-static void check_possible(const struct observation *c, const struct estimate *e, int64_t x)
+static void check_estimate_possible(const struct observation *c, const struct estimate *e,
+				    int64_t x)
 {
-	struct truth t = solve(c, x);
-	struct range r = bound_of(c, x);
+	struct truth t = find_true_ranges(c, x);
+	struct range r = compute_bound_at(c, x);
 
 	assert_int_equal(e->quality, NETSYNC_ACCURATE);
 	assert_float_equal(e->slope_min, t.slope_min, TINY);
@@ -186,8 +187,8 @@ static void check_possible(const struct observation *c, const struct estimate *e
 	assert_true((double)r.hi / FINE >= t.highest - TINY);
 	assert_float_equal((double)r.lo / FINE, t.lowest, 1e-4);
 	assert_float_equal((double)r.hi / FINE, t.highest, 1e-4);
-	assert_float_equal(width(c, e->line.slope), 2 * e->margin, 1e-6);
-	if (strip_is_limited(e))
+	assert_float_equal(compute_strip_width(c, e->line.slope), 2 * e->margin, 1e-6);
+	if (is_strip_limited(e))
 		assert_float_equal(2 * e->margin, t.widest, 1e-6);
 }
 
@@ -202,27 +203,29 @@ static void check_line_is_possible(const struct observation *c, const struct est
 	}
 }
 
-static void random_cases(uint64_t seed, int64_t gap, int *accurate, int * not )
+static void check_random_cases(uint64_t seed, int64_t gap, int *accurate, int * not )
 {
 	for (int round = 0; round < 20000; round++) {
 		struct observation c;
 		struct estimate e;
-		int64_t range = 4 + below(&seed, 40);
+		int64_t range = 4 + draw_integer_below(&seed, 40);
 		struct truth t;
 
-		draw(&c, &seed, range, gap);
+		draw_observation(&c, &seed, range, gap);
 		estimate_max_margin(&e, &c.pair, c.limit);
-		t = solve(&c, 0);
+		t = find_true_ranges(&c, 0);
 		if (t.slope_min > t.slope_max) {
 			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
 			++*not ;
 		} else {
 			for (int k = 0; k < 3; k++)
-				check_possible(&c, &e, below(&seed, 3 * range) - 3 * range / 2);
+				check_estimate_possible(&c, &e,
+							draw_integer_below(&seed, 3 * range) -
+								3 * range / 2);
 			check_line_is_possible(&c, &e);
 			++*accurate;
 		}
-		release(&c.pair);
+		release_pair_hulls(&c.pair);
 	}
 }
 
@@ -231,7 +234,7 @@ static void test_feasible(void **state)
 	int accurate = 0, not = 0;
 
 	(void)state;
-	random_cases(1, 2, &accurate, &not );
+	check_random_cases(1, 2, &accurate, &not );
 	assert_int_equal(not, 0);
 }
 
@@ -240,7 +243,7 @@ static void test_barely_feasible(void **state)
 	int accurate = 0, not = 0;
 
 	(void)state;
-	random_cases(2, -3, &accurate, &not );
+	check_random_cases(2, -3, &accurate, &not );
 	assert_true(accurate > 1000);
 	assert_true(not > 1000);
 }
@@ -256,20 +259,20 @@ static void test_infeasible(void **state)
 		struct estimate e;
 		struct truth t;
 
-		draw(&c, &seed, 20, -12);
+		draw_observation(&c, &seed, 20, -12);
 		c.limit = 100;
 		estimate_max_margin(&e, &c.pair, c.limit);
-		t = solve(&c, 0);
+		t = find_true_ranges(&c, 0);
 		if (e.relaxation) {
 			assert_int_equal(e.quality, NETSYNC_APPROXIMATE);
-			if (strip_is_limited(&e)) {
+			if (is_strip_limited(&e)) {
 				assert_float_equal(2 * e.margin, t.widest, TINY);
 				assert_true(e.relaxation >= -e.margin);
 			}
 			assert_true(e.slope_min <= e.line.slope + TINY);
 			assert_true(e.slope_max >= e.line.slope - TINY);
 		}
-		release(&c.pair);
+		release_pair_hulls(&c.pair);
 	}
 }
 
@@ -289,11 +292,11 @@ static void test_exact_decision(void **state)
 		struct pair p = { .host = { 0, 1 } };
 		struct estimate e;
 
-		make_cloud(&p.direction[0], up, 2, false);
-		make_cloud(&p.direction[1], &down, 1, true);
+		make_point_cloud(&p.direction[0], up, 2, false);
+		make_point_cloud(&p.direction[1], &down, 1, true);
 		estimate_max_margin(&e, &p, 500e-6);
 		assert_int_equal(e.quality, overlap ? NETSYNC_APPROXIMATE : NETSYNC_ACCURATE);
-		release(&p);
+		release_pair_hulls(&p);
 	}
 }
 
@@ -335,7 +338,8 @@ static void test_skew_beyond_limit(void **state)
 }
 
 /* Return the least-squares value of one direction at x in full precision. */
-static long double fitted(const struct point *p, size_t n, long double x, long double *slope)
+static long double fit_least_squares(const struct point *p, size_t n, long double x,
+				     long double *slope)
 {
 	long double mx = 0, my = 0, xx = 0, xy = 0;
 
@@ -359,8 +363,8 @@ static void test_regression(void **state)
 	(void)state;
 	for (int round = 0; round < 200; round++) {
 		/* Spans are from a second to the maximum of 36 years. */
-		int64_t span = INT64_C(1) << (30 + below(&seed, 31));
-		int64_t apart = below(&seed, span) - span / 2;
+		int64_t span = INT64_C(1) << (30 + draw_integer_below(&seed, 31));
+		int64_t apart = draw_integer_below(&seed, span) - span / 2;
 		long double slope[2], y = 0;
 		struct point p[2][N];
 		struct pairs ps = { 0 };
@@ -370,9 +374,9 @@ static void test_regression(void **state)
 		for (int side = 0; side < 2; side++) {
 			for (int i = 0; i < N; i++) {
 				struct point *q = &p[side][i];
-				int64_t d = (int64_t)exponential(&seed, 1e5);
+				int64_t d = (int64_t)draw_from_exponential(&seed, 1e5);
 
-				q->x = below(&seed, span) - span / 2;
+				q->x = draw_integer_below(&seed, span) - span / 2;
 				q->y = apart + q->x / 30000 + (side ? -d : d);
 				if (side)
 					add_message(&ps, 1, 0, q->x + q->y, q->x);
@@ -386,7 +390,7 @@ static void test_regression(void **state)
 		estimate_max_margin(&e, ps.pair[0], 500e-6);
 		estimate_regression(&e, ps.pair[0], 500e-6);
 		for (int side = 0; side < 2; side++)
-			y += fitted(p[side], N, x, &slope[side]) / 2;
+			y += fit_least_squares(p[side], N, x, &slope[side]) / 2;
 		/* The parentheses prevent the first word from becoming a float. */
 		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) * span, 0, 1);
 		assert_float_equal(((long double)e.line.y - y + e.line.frac +
@@ -403,7 +407,7 @@ static void test_line_both_ways(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		int64_t t0 = (int64_t)(random64(&seed) >> 12), t1 = t0, back;
+		int64_t t0 = (int64_t)(draw_random64(&seed) >> 12), t1 = t0, back;
 		double f1 = line_to_second(&l, &t1), f0;
 
 		back = t1;

@@ -15,13 +15,14 @@
 static const int64_t origin[HOSTS] = { EPOCH, EPOCH - 7 * SEC, EPOCH + SEC, EPOCH };
 
 /* Draw the origin of a part, from which the times of its messages count. */
-static void start_of(uint64_t *seed, int64_t *from)
+static void draw_part_origins(uint64_t *seed, int64_t *from)
 {
 	for (int h = 0; h < HOSTS; h++)
-		from[h] = origin[h] + below(seed, 100 * SEC) - 50 * SEC;
+		from[h] = origin[h] + draw_integer_below(seed, 100 * SEC) - 50 * SEC;
 }
 
-static void add(struct pairs *ps, const int64_t *from, const uint32_t *host, const int64_t *time)
+static void add_part_message(struct pairs *ps, const int64_t *from, const uint32_t *host,
+			     const int64_t *time)
 {
 	const struct endpoint a = { host[0], from[host[0]], time[0] - from[host[0]] };
 	const struct endpoint b = { host[1], from[host[1]], time[1] - from[host[1]] };
@@ -37,30 +38,31 @@ struct parts {
 };
 
 /* Part 0 has half of the messages and none of host 3, whose first message is in part 4. */
-static void fill(struct parts *p, uint64_t seed, int64_t span)
+static void fill_parts(struct parts *p, uint64_t seed, int64_t span)
 {
 	memset(p, 0, sizeof(*p));
 	for (int i = 0; i < PARTS; i++)
-		start_of(&seed, p->from[i]);
+		draw_part_origins(&seed, p->from[i]);
 	for (int i = 0; i < MESSAGES; i++) {
-		const int64_t t = i * (span / MESSAGES) + below(&seed, 1000);
-		uint32_t host[2] = { (uint32_t)below(&seed, HOSTS), 0 };
+		const int64_t t = i * (span / MESSAGES) + draw_integer_below(&seed, 1000);
+		uint32_t host[2] = { (uint32_t)draw_integer_below(&seed, HOSTS), 0 };
 		int64_t time[2];
-		size_t n = (size_t)below(&seed, 2 * PARTS);
+		size_t n = (size_t)draw_integer_below(&seed, 2 * PARTS);
 
-		host[1] = (host[0] + 1 + (uint32_t)below(&seed, HOSTS - 1)) % HOSTS;
+		host[1] = (host[0] + 1 + (uint32_t)draw_integer_below(&seed, HOSTS - 1)) % HOSTS;
 		time[0] = EPOCH + host[0] * SEC + t;
-		time[1] = EPOCH + host[1] * SEC + t + 30000 + (int64_t)exponential(&seed, 100e3);
+		time[1] = EPOCH + host[1] * SEC + t + 30000 +
+			  (int64_t)draw_from_exponential(&seed, 100e3);
 		if (host[0] == HOSTS - 1 || host[1] == HOSTS - 1)
 			n = PARTS - 1;
 		else if (n >= PARTS)
 			n = 0;
-		add(&p->all, origin, host, time);
-		add(&p->part[n], p->from[n], host, time);
+		add_part_message(&p->all, origin, host, time);
+		add_part_message(&p->part[n], p->from[n], host, time);
 	}
 }
 
-static void release(struct parts *p)
+static void release_parts(struct parts *p)
 {
 	pairs_release(&p->all);
 	for (int i = 0; i < PARTS; i++)
@@ -117,7 +119,7 @@ static void test_any_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++) {
-		fill(&p, 5 + i, spans[i]);
+		fill_parts(&p, 5 + i, spans[i]);
 		pairs_raise(&p.all, resolution, 5e-4);
 		assert_int_equal(pairs_settle(&p.all), 0);
 		assert_int_equal(p.all.num, HOSTS * (HOSTS - 1) / 2);
@@ -138,7 +140,7 @@ static void test_any_order(void **state)
 			assert_same(&p.all, &sum);
 			pairs_release(&sum);
 		}
-		release(&p);
+		release_parts(&p);
 	}
 }
 
@@ -152,8 +154,8 @@ static void test_other_width(void **state)
 	for (int i = 0; i < 300000; i++) {
 		const int64_t t = EPOCH + i * (SEC / 100), times[2] = { t, t + i % 1000 };
 
-		add(i < 1000 ? &narrow : &wide, origin, host, times);
-		add(&all, origin, host, times);
+		add_part_message(i < 1000 ? &narrow : &wide, origin, host, times);
+		add_part_message(&all, origin, host, times);
 	}
 	assert_int_equal(pairs_settle(&all), 0);
 	assert_int_equal(pairs_settle(&wide), 0);

@@ -6,7 +6,8 @@
 #define SPAN 3600.0
 
 /* The posterior mean of a mixture, by numerical integration over the increment. */
-static double mean_by_quadrature(const struct scale_mixture *m, const struct increment_cavity *c)
+static double integrate_mixture_mean(const struct scale_mixture *m,
+				     const struct increment_cavity *c)
 {
 	const double s = sqrt(c->variance);
 	double sum = 0, first = 0, none = 1;
@@ -43,9 +44,9 @@ static void test_match(void **state)
 		struct scale_mixture m;
 		double quiet, v, want;
 
-		mixture_of_frequency(&m, 1);
+		mixture_init_for_frequency(&m, 1);
 		v = mixture_match_moments(&m, &c, &quiet);
-		want = mean_by_quadrature(&m, &c);
+		want = integrate_mixture_mean(&m, &c);
 		assert_float_equal(c.mean * v / (v + c.variance), want, 1e-3 * fabs(want) + 1e-3);
 		assert_true(quiet >= 0 && quiet <= 1);
 		/* An increment far beyond the base distribution belongs to one of the scales. */
@@ -59,11 +60,11 @@ static void test_range(void **state)
 	struct scale_mixture m;
 
 	(void)state;
-	mixture_of_phase(&m, SPAN, 0);
+	mixture_init_for_phase(&m, SPAN, 0);
 	assert_int_equal(m.scales, 3);
-	mixture_of_phase(&m, SPAN, 1e9);
+	mixture_init_for_phase(&m, SPAN, 1e9);
 	assert_true(m.variance[m.scales - 1] > 1e8 * 1e8);
-	mixture_of_phase(&m, SPAN, HUGE_VAL);
+	mixture_init_for_phase(&m, SPAN, HUGE_VAL);
 	assert_true(m.scales <= MOST_SCALES);
 }
 
@@ -78,12 +79,12 @@ static void test_learn(void **state)
 	double rate = 0, others = 0;
 
 	(void)state;
-	mixture_of_frequency(&m, 1);
+	mixture_init_for_frequency(&m, 1);
 	for (int round = 0; round < 20; round++) {
 		seed = 5;
 		for (int i = 0; i < SPAN; i++) {
-			const double sign = random64(&seed) & 1 ? 1 : -1;
-			const bool steered = uniform(&seed) < 0.05;
+			const double sign = draw_random64(&seed) & 1 ? 1 : -1;
+			const bool steered = draw_between_0_and_1(&seed) < 0.05;
 			double quiet;
 
 			/*
@@ -119,14 +120,16 @@ static void test_share(void **state)
 	double all;
 
 	(void)state;
-	mixture_of_frequency(&m, 1);
-	all = exp(mixture_log_share(&m, 1, 0));
+	mixture_init_for_frequency(&m, 1);
+	all = exp(mixture_compute_log_share(&m, 1, 0));
 	for (size_t j = 0; j < m.scales; j++) {
-		assert_float_equal(exp(mixture_log_share(&m, 1, m.variance[j])), m.rate[j], 1e-12);
-		all += exp(mixture_log_share(&m, 1, 1.5 * m.variance[j]));
+		assert_float_equal(exp(mixture_compute_log_share(&m, 1, m.variance[j])), m.rate[j],
+				   1e-12);
+		all += exp(mixture_compute_log_share(&m, 1, 1.5 * m.variance[j]));
 	}
 	assert_float_equal(all, 1, 1e-12);
-	assert_float_equal(mixture_log_share(&m, 1, 1e30), log(m.rate[m.scales - 1]), 1e-12);
+	assert_float_equal(mixture_compute_log_share(&m, 1, 1e30), log(m.rate[m.scales - 1]),
+			   1e-12);
 }
 
 int main(void)

@@ -17,23 +17,23 @@
 static const struct limits limits = { .slope = 500e-6, .bend = 0.2e-6 / 1e9 };
 
 /* The clock is slewed by 5 ppm for 10 s, and slewed back. */
-static double ahead(double t)
+static double slew_for_seconds(double t)
 {
 	return 5e-6 * (fmin(fmax(t - 290e9, 0), 10e9) - fmin(fmax(t - 300e9, 0), 10e9));
 }
 
-static double steady(double t)
+static double stay_steady(double t)
 {
 	(void)t;
 	return 0;
 }
 
-static void talk(struct pairs *ps, double (*clock)(double t), uint64_t seed)
+static void talk_at_random_times(struct pairs *ps, double (*clock)(double t), uint64_t seed)
 {
 	for (long i = 0; i < (long)(SPAN / 1e9 * RATE); i++) {
 		for (int way = 0; way < 2; way++) {
-			double t = uniform(&seed) * SPAN;
-			double r = t + DELAY + exponential(&seed, MEAN);
+			double t = draw_between_0_and_1(&seed) * SPAN;
+			double r = t + DELAY + draw_from_exponential(&seed, MEAN);
 			struct endpoint from = { (uint32_t)way, 0, llround(t) };
 			struct endpoint to = { (uint32_t)!way, 0, llround(r) };
 
@@ -56,7 +56,7 @@ static const struct correction flat = {
  * The correction of the second host follows half of the slew. Its error is below the minimum
  * delay, so it inverts no message.
  */
-static void follow(struct correction *c)
+static void follow_half_of_slew(struct correction *c)
 {
 	size_t intervals = 120;
 	double length = (double)(flat.to - flat.from) / (double)intervals;
@@ -67,20 +67,20 @@ static void follow(struct correction *c)
 		/* The middle of the i-th B-spline. */
 		double t = ((double)i - 1) * length + (double)flat.from;
 
-		c->curve.coef[i] = -ahead(t) / 2;
+		c->curve.coef[i] = -slew_for_seconds(t) / 2;
 	}
 	spline_set_cubics(&c->curve);
 }
 
-static void make(struct pair_bound *b, double (*clock)(double t), uint64_t seed)
+static void make_narrow_bound(struct pair_bound *b, double (*clock)(double t), uint64_t seed)
 {
 	struct correction second = flat;
 	const struct correction *both[2] = { &flat, &second };
 	struct pairs ps = { 0 };
 
-	talk(&ps, clock, seed);
-	if (clock == ahead)
-		follow(&second);
+	talk_at_random_times(&ps, clock, seed);
+	if (clock == slew_for_seconds)
+		follow_half_of_slew(&second);
 	assert_int_equal(pair_bound_make(b, ps.pair[0], both, &limits), 0);
 	spline_free(&second.curve);
 	pairs_release(&ps);
@@ -92,11 +92,12 @@ static void test_missed(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct pair_bound b;
 
-		make(&b, ahead, seed);
+		make_narrow_bound(&b, slew_for_seconds, seed);
 		for (double t = 0; b.usable && t < SPAN; t += 100e6) {
 			struct range y = rate_bound_at(&b.bound, llround(t));
 
-			assert_in_range(llround(ahead(t)) - y.lo + 2, 0, y.hi - y.lo + 4);
+			assert_in_range(llround(slew_for_seconds(t)) - y.lo + 2, 0,
+					y.hi - y.lo + 4);
 		}
 		pair_bound_release(&b);
 	}
@@ -109,7 +110,7 @@ static void test_steady(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct pair_bound b;
 
-		make(&b, steady, seed);
+		make_narrow_bound(&b, stay_steady, seed);
 		assert_true(b.usable);
 		assert_int_equal(b.bound.parts, 1);
 		assert_int_equal(b.bound.part[0].num_segments, 1);
@@ -129,7 +130,7 @@ static void test_quicker(void **state)
 		struct pairs ps = { 0 };
 		struct pair_bound b;
 
-		talk(&ps, steady, 3);
+		talk_at_random_times(&ps, stay_steady, 3);
 		for (int64_t t = 300; t < 310; t++) {
 			for (uint32_t way = 0; way < (uint32_t)ways; way++) {
 				struct endpoint from = { way, 0, t * (int64_t)1e9 };
@@ -157,7 +158,7 @@ static void test_margin(void **state)
 	double margin;
 
 	(void)state;
-	talk(&ps, steady, 1);
+	talk_at_random_times(&ps, stay_steady, 1);
 	for (int way = 0; way < 2; way++)
 		assert_int_equal(
 			left_out_find(&l[way], &ps.pair[0]->direction[way], way, both, false), 0);

@@ -111,7 +111,7 @@ static void test_few_bins(void **state)
 	sample_release(&s);
 }
 
-static double half(void *arg, double t)
+static double evaluate_half(void *arg, double t)
 {
 	return *(double *)arg * t;
 }
@@ -126,7 +126,7 @@ static void test_residuals(void **state)
 	observations_set_residuals(&s.p, NULL, NULL);
 	for (size_t i = 0; i < s.p.num; i++)
 		assert_true(s.p.obs[i].residual == s.p.obs[i].y);
-	observations_set_residuals(&s.p, half, &slope);
+	observations_set_residuals(&s.p, evaluate_half, &slope);
 	for (size_t i = 0; i < s.p.num; i++)
 		assert_true(fabs(s.p.obs[i].y - slope * s.p.obs[i].t - s.p.obs[i].residual) < 1e-3);
 	/* Subtract the same line from the observations. */
@@ -198,7 +198,7 @@ static void test_delays(void **state)
 }
 
 /* A curve that deviates by *@factor to either side of the line. */
-static double wide(void *factor, double t)
+static double evaluate_wide(void *factor, double t)
 {
 	return *(double *)factor * (fmod(t, 2 * SEC) < SEC ? 1 : -1);
 }
@@ -215,13 +215,13 @@ static void test_strayed(void **state)
 	for (size_t i = 0; i < s.p.num; i++)
 		line += fabs(s.p.obs[i].y) / (double)s.p.num;
 	amplitude = line / 2;
-	observations_set_residuals(&s.p, wide, &amplitude);
+	observations_set_residuals(&s.p, evaluate_wide, &amplitude);
 	assert_false(observations_strayed(&s.p));
 	amplitude = 4 * line;
-	observations_set_residuals(&s.p, wide, &amplitude);
+	observations_set_residuals(&s.p, evaluate_wide, &amplitude);
 	assert_true(observations_strayed(&s.p));
 	amplitude = NAN;
-	observations_set_residuals(&s.p, wide, &amplitude);
+	observations_set_residuals(&s.p, evaluate_wide, &amplitude);
 	assert_true(observations_strayed(&s.p));
 	sample_release(&s);
 }

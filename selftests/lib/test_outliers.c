@@ -5,12 +5,12 @@
 
 enum { GROUPS = 60 };
 
-static void draw(struct bin_group *g, uint64_t *seed)
+static void draw_bin_groups(struct bin_group *g, uint64_t *seed)
 {
 	for (size_t i = 0; i < GROUPS; i++)
 		g[i] = (struct bin_group){
 			.t = (double)i * 1e9,
-			.y = 50000 + 2000 * (double)i + uniform(seed) * 1000,
+			.y = 50000 + 2000 * (double)i + draw_between_0_and_1(seed) * 1000,
 		};
 }
 
@@ -22,7 +22,7 @@ static void test_few(void **state)
 	uint64_t seed = 1;
 
 	(void)state;
-	draw(g, &seed);
+	draw_bin_groups(g, &seed);
 	assert_true(isinf(outliers_judge(g, 0, 0, inward, buffer)));
 	assert_true(isinf(outliers_judge(g, 1, 0, inward, buffer)));
 	assert_true(isinf(outliers_judge(g, 8, 0, inward, buffer)));
@@ -38,7 +38,7 @@ static void test_judge(void **state)
 
 	(void)state;
 	for (size_t at = 0; at < GROUPS; at++) {
-		draw(g, &seed);
+		draw_bin_groups(g, &seed);
 		most = outliers_judge(g, GROUPS, 0, inward, buffer);
 		for (size_t i = 0; i < GROUPS; i++)
 			assert_true(inward[i] <= most);
@@ -57,7 +57,7 @@ static void test_step(void **state)
 	uint64_t seed = 3;
 
 	(void)state;
-	draw(g, &seed);
+	draw_bin_groups(g, &seed);
 	for (size_t i = GROUPS / 2; i < GROUPS; i++)
 		g[i].y -= 1e6;
 	most = outliers_judge(g, GROUPS, 0, inward, buffer);
@@ -77,7 +77,7 @@ static void test_step_near_end(void **state)
 		for (int last = 0; last < 2; last++) {
 			size_t from = last ? GROUPS - num : 0;
 
-			draw(g, &seed);
+			draw_bin_groups(g, &seed);
 			for (size_t i = from; i < from + num; i++)
 				g[i].y -= 1e6;
 			most = outliers_judge(g, GROUPS, 0, inward, buffer);
@@ -88,7 +88,7 @@ static void test_step_near_end(void **state)
 }
 
 /* Move the observation in the middle far above the line, so that it must be wrong. */
-static void move_one(struct sample *s)
+static void move_one_observation(struct sample *s)
 {
 	const struct obs_direction *above = &s->p.direction[ABOVE];
 
@@ -106,7 +106,7 @@ static void test_reject(void **state)
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
 	assert_int_equal(rejected, 0);
-	move_one(&s);
+	move_one_observation(&s);
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
 	assert_int_equal(rejected, 1);
@@ -115,7 +115,7 @@ static void test_reject(void **state)
 	sample_release(&s);
 }
 
-static double sum_of(const struct observations *p, const struct obs_bin *h, uint32_t num)
+static double sum_bin_offsets(const struct observations *p, const struct obs_bin *h, uint32_t num)
 {
 	double sum = 0;
 
@@ -142,11 +142,11 @@ static void test_undone(void **state)
 	s.p.obs[h->from].y -= 1e8;
 	num = h->num;
 	assert_true(num >= 2);
-	sum = sum_of(&s.p, h, num);
+	sum = sum_bin_offsets(&s.p, h, num);
 	observations_set_residuals(&s.p, NULL, NULL);
 	assert_int_equal(outliers_reject(&s.p, &s.c, 0, &rejected), 0);
 	assert_int_equal(h->num, num - 1);
-	assert_float_equal(sum_of(&s.p, h, num), sum, 1);
+	assert_float_equal(sum_bin_offsets(&s.p, h, num), sum, 1);
 	sample_release(&s);
 }
 
@@ -183,7 +183,7 @@ static void test_near_change(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	move_one(&s);
+	move_one_observation(&s);
 	observations_set_residuals(&s.p, NULL, NULL);
 	s.c.change = &change;
 	s.c.num_changes = 1;

@@ -16,7 +16,7 @@ static const struct correction ahead = {
 };
 static const struct correction *const both[2] = { &reference, &ahead };
 
-static void make(struct pair_bound *r, const struct pairs *ps)
+static void make_checked_pair_bound(struct pair_bound *r, const struct pairs *ps)
 {
 	const struct correction *correction[2] = { both[0], both[1] };
 
@@ -29,8 +29,8 @@ static void test_accurate(void **state)
 	struct pair_bound r;
 
 	(void)state;
-	add_talk(&ps, 100, AHEAD, DELAY);
-	make(&r, &ps);
+	add_talk_of_two(&ps, 100, AHEAD, DELAY);
+	make_checked_pair_bound(&r, &ps);
 	assert_true(r.usable);
 	assert_int_equal(r.quality, NETSYNC_ACCURATE);
 	for (int64_t x = SEC; x < 99 * SEC; x += SEC / 7) {
@@ -60,7 +60,7 @@ static void test_incomplete(void **state)
 	for (int i = 0; i < 50; i++)
 		add_message(&ps, 0, 1, i * SEC, i * SEC + AHEAD + DELAY);
 	assert_int_equal(pairs_settle(&ps), 0);
-	make(&r, &ps);
+	make_checked_pair_bound(&r, &ps);
 	assert_int_equal(r.quality, NETSYNC_INCOMPLETE);
 	assert_true(pair_bound_width(&r, 0, 49 * SEC) == HUGE_VAL);
 	assert_true(rate_bound_at(&r.bound, 10 * SEC).lo == INT64_MIN);
@@ -76,8 +76,8 @@ static void test_wrong_message(void **state)
 
 	(void)state;
 	add_message(&ps, 0, 1, 50 * SEC, 50 * SEC + AHEAD - 10 * DELAY);
-	add_talk(&ps, 100, AHEAD, DELAY);
-	make(&r, &ps);
+	add_talk_of_two(&ps, 100, AHEAD, DELAY);
+	make_checked_pair_bound(&r, &ps);
 	assert_int_equal(r.quality, NETSYNC_APPROXIMATE);
 	assert_true(r.usable);
 	assert_in_range(AHEAD, rate_bound_at(&r.bound, 50 * SEC).lo,
@@ -97,7 +97,7 @@ static void test_blind(void **state)
 	(void)state;
 	blind.no_margin = true;
 	add_message(&ps, 0, 1, 50 * SEC, 50 * SEC + AHEAD - 10 * DELAY);
-	add_talk(&ps, 100, AHEAD, DELAY);
+	add_talk_of_two(&ps, 100, AHEAD, DELAY);
 	assert_int_equal(pair_bound_make(&r, ps.pair[0], correction, &limits), 0);
 	assert_false(r.usable);
 	assert_int_equal(r.quality, NETSYNC_APPROXIMATE);
@@ -112,7 +112,7 @@ static const struct limits steered = { .slope = 500e-6, .bend = 2e-16, .slew = 1
 #define FAR_DELAY (3500 * US)
 
 /* Return the additional offset of host 1, which is slewed by 300 ppm for 20 s, and slewed back. */
-static int64_t slewed(int64_t t)
+static int64_t slew_host_1(int64_t t)
 {
 	const int64_t there = t < 10 * SEC ? 0 : t < 30 * SEC ? t - 10 * SEC : 20 * SEC;
 	const int64_t back = t < 30 * SEC ? 0 : t < 50 * SEC ? t - 30 * SEC : 20 * SEC;
@@ -124,25 +124,26 @@ static int64_t slewed(int64_t t)
  * Host 1's clock is stepped by less than the sum of both directions' delays, and stepped
  * back later.
  */
-static int64_t stepped(int64_t t)
+static int64_t step_host_1(int64_t t)
 {
 	return (t > 20 * SEC && t < 40 * SEC ? 3000 : -3000) * US;
 }
 
-static int64_t even(int64_t t)
+static int64_t keep_host_1_even(int64_t t)
 {
 	(void)t;
 	return 0;
 }
 
 /* Add three exchanges a second. The mean excess delay of a message is about 300 us. */
-static void talk_by(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed)
+static void talk_with_clock(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed)
 {
 	for (int64_t i = 0; i < 180; i++) {
 		const int64_t t = i * LENGTH / 180;
-		const int64_t there = t + FAR_DELAY + (int64_t)exponential(&seed, 300e3);
+		const int64_t there = t + FAR_DELAY + (int64_t)draw_from_exponential(&seed, 300e3);
 		const int64_t sent = there + 300 * US;
-		const int64_t back = sent + FAR_DELAY + (int64_t)exponential(&seed, 300e3);
+		const int64_t back = sent + FAR_DELAY +
+				     (int64_t)draw_from_exponential(&seed, 300e3);
 
 		add_message(ps, 0, 1, t, there + AHEAD + clock(there));
 		add_message(ps, 1, 0, sent + AHEAD + clock(sent), back);
@@ -172,13 +173,13 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 		struct pairs ps = { 0 };
 		struct pair_bound r;
 
-		talk_by(&ps, clock, seed);
+		talk_with_clock(&ps, clock, seed);
 		assert_int_equal(pair_bound_make(&r, ps.pair[0], correction, &steered), 0);
 		assert_true(r.usable);
 		assert_int_equal(r.quality, NETSYNC_ACCURATE);
 		check_inside(&r, clock);
 		/* Without an event, no window is assumed. */
-		if (clock == even)
+		if (clock == keep_host_1_even)
 			assert_int_equal(r.bound.part[0].num_segments, 1);
 		pair_bound_release(&r);
 		pairs_release(&ps);
@@ -192,15 +193,15 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 static void test_poor_curve(void **state)
 {
 	(void)state;
-	check_poor_curve(slewed);
-	check_poor_curve(even);
+	check_poor_curve(slew_host_1);
+	check_poor_curve(keep_host_1_even);
 }
 
 /* The same applies to a stepped clock: a curve that inverts no message is too steep. */
 static void test_hidden_step(void **state)
 {
 	(void)state;
-	check_poor_curve(stepped);
+	check_poor_curve(step_host_1);
 }
 
 int main(void)

@@ -13,7 +13,7 @@ static void test_solved(void **state)
 
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
-	reduced_talk(&r, 0, 1, 100, 7000);
+	reduced_add_talk(&r, 0, 1, 100, 7000);
 	reduced_run(&r);
 	pair_info_fill(&info, &r.est[0], r.host, &nobody);
 	assert_int_equal(info.host[0], 0);
@@ -39,7 +39,7 @@ static void test_without_clocks(void **state)
 
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
-	reduced_talk(&r, 2, 3, 50, 7000);
+	reduced_add_talk(&r, 2, 3, 50, 7000);
 	reduced_estimate(&r);
 	pair_info_fill(&info, &r.est[0], r.host, &nobody);
 	assert_int_equal(info.min_delay_ns[0], NETSYNC_UNKNOWN);
@@ -59,7 +59,7 @@ static void test_counts(void **state)
 
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
-	reduced_talk(&r, 0, 1, 10, 7000);
+	reduced_add_talk(&r, 0, 1, 10, 7000);
 	reduced_estimate(&r);
 	assert_int_equal(peers_add_host(&peers), 0);
 	assert_int_equal(peers_add_host(&peers), 0);

@@ -18,7 +18,7 @@ static const struct correction host_of_sample = {
 };
 
 /* Make the terms of host 0, whose only neighbour is host 1. */
-static void make(struct sample *s, struct pair_terms *p, const struct correction *other)
+static void make_pair_terms(struct sample *s, struct pair_terms *p, const struct correction *other)
 {
 	sample_gather(s);
 	s->link.other = other;
@@ -34,7 +34,7 @@ static void test_terms(void **state)
 	struct sample s;
 
 	(void)state;
-	make(&s, &p, &host_of_sample);
+	make_pair_terms(&s, &p, &host_of_sample);
 	assert_int_equal(p.margins, 1);
 	assert_int_equal(p.curve.coefs, INTERVALS + 3);
 	assert_false(p.straight);
@@ -91,7 +91,7 @@ static void test_step(void **state)
 	(void)state;
 	other.change = &step;
 	other.num_changes = 1;
-	make(&s, &p, &other);
+	make_pair_terms(&s, &p, &other);
 	assert_true(p.num_constraints > 2 * INTERVALS);
 	for (size_t i = 0; i < p.num_constraints; i++)
 		assert_true(fabs(p.constraint[i].u[1] - step.t) >= step.uncertainty);
@@ -112,7 +112,7 @@ static void test_prior(void **state)
 	struct sample s;
 
 	(void)state;
-	make(&s, &p, &host_of_sample);
+	make_pair_terms(&s, &p, &host_of_sample);
 	assert_true(fabs(pair_terms_prior(&p, &bend, 0) / pair_terms_prior(&p, &twice, 0) - 8) <
 		    1e-9);
 	/* If the clock's rate may change suddenly, each bend has its own variance. */
@@ -126,7 +126,7 @@ static void test_prior(void **state)
 }
 
 /* Set a linear curve that is @off ns from the middle of the messages. */
-static void set_curve(struct correction *c, double off)
+static void set_curve_offset(struct correction *c, double off)
 {
 	assert_int_equal(spline_new(&c->curve, 0, (double)(c->to - c->from), 1, NULL, 0), 0);
 	for (size_t i = 0; i < c->curve.coefs; i++)
@@ -145,7 +145,7 @@ static void test_doubt(void **state)
 		struct sample s;
 
 		sample_gather(&s);
-		set_curve(&c, off * 3.0 * DELAY);
+		set_curve_offset(&c, off * 3.0 * DELAY);
 		c.doubt = malloc(2 * sizeof(*c.doubt));
 		assert_non_null(c.doubt);
 		c.doubt[0] = set;
@@ -173,7 +173,7 @@ static void test_doubt_steered(void **state)
 		struct sample s;
 
 		sample_gather(&s);
-		set_curve(&c, 0);
+		set_curve_offset(&c, 0);
 		c.steered = is_steered;
 		c.no_margin = true;
 		assert_int_equal(pair_terms_doubt(&c, &s.link, 1, DRIFT, 1), 0);
@@ -196,7 +196,7 @@ static void test_judge(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	set_curve(&c, 0);
+	set_curve_offset(&c, 0);
 	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 4, &mean_delay, &expected_error), 0);
 	assert_true(mean_delay > 0.5 * DELAY && mean_delay < 2 * DELAY);
 	assert_true(expected_error > 0 && expected_error < 0.1 * DELAY);

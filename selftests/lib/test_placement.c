@@ -8,24 +8,24 @@
 /* The time at which the clock is stepped or its rate changes, ns. */
 #define AT 200.2e9
 
-static double constant(double t)
+static double place_no_change(double t)
 {
 	(void)t;
 	return 0;
 }
 
-static double set(double t)
+static double place_phase_step(double t)
 {
 	return t > AT ? 5e6 : 0;
 }
 
-static double faster(double t)
+static double place_rate_step(double t)
 {
 	return t > AT ? 50e-6 * (t - AT) : 0;
 }
 
-static void settle(struct host_fit *k, struct sample *s, truth_fn truth,
-		   const struct change_point *found)
+static void settle_change_point(struct host_fit *k, struct sample *s, truth_fn truth,
+				const struct change_point *found)
 {
 	staged_init(k, s, truth);
 	s->c.change = malloc(sizeof(*s->c.change));
@@ -48,13 +48,13 @@ static void test_phase_step(void **state)
 	struct host_fit k;
 
 	(void)state;
-	settle(&k, &s, set, &found);
+	settle_change_point(&k, &s, place_phase_step, &found);
 	assert_int_equal(s.c.num_changes, 1);
 	assert_true(s.c.change[0].phase_step);
 	assert_true(fabs(s.c.change[0].t - AT) <= s.c.change[0].uncertainty);
 	assert_true(s.c.change[0].uncertainty < 2e9);
 	assert_true(fabs(s.c.change[0].offset - 5e6) < DELAY);
-	assert_true(staged_worst(&k, set, AT) < DELAY);
+	assert_true(staged_find_worst_error(&k, place_phase_step, AT) < DELAY);
 	staged_end(&k, &s);
 }
 
@@ -70,12 +70,12 @@ static void test_rate_step(void **state)
 	struct host_fit k;
 
 	(void)state;
-	settle(&k, &s, faster, &found);
+	settle_change_point(&k, &s, place_rate_step, &found);
 	assert_int_equal(s.c.num_changes, 1);
 	assert_false(s.c.change[0].phase_step);
 	assert_true(fabs(s.c.change[0].t - AT) < 2e9);
 	assert_float_equal(s.c.change[0].skew, 50e-6, 5e-6);
-	assert_true(staged_worst(&k, faster, AT) < DELAY);
+	assert_true(staged_find_worst_error(&k, place_rate_step, AT) < DELAY);
 	staged_end(&k, &s);
 }
 
@@ -93,7 +93,7 @@ static void test_none(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		settle(&k, &s, constant, &found[i]);
+		settle_change_point(&k, &s, place_no_change, &found[i]);
 		assert_int_equal(s.c.num_changes, 0);
 		staged_end(&k, &s);
 	}
@@ -108,7 +108,7 @@ static void test_expected_error(void **state)
 	double error;
 
 	(void)state;
-	staged_init(&k, &s, constant);
+	staged_init(&k, &s, place_no_change);
 	error = placement_expected_error(&k, &few);
 	assert_float_equal(error, k.obs.direction[0].mean * 5 / (2 * SECONDS), 1e-6);
 	assert_float_equal(placement_expected_error(&k, &many), 10 * error, 1e-6);

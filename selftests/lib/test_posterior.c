@@ -13,35 +13,36 @@ struct wanderer {
 	double frequency[SECONDS + 1]; /* ns/s */
 };
 
-static void wander(struct wanderer *w, uint64_t *seed)
+static void wander_randomly(struct wanderer *w, uint64_t *seed)
 {
 	w->phase[0] = 0;
 	w->frequency[0] = 20e3;
 	for (int i = 0; i < SECONDS; i++) {
-		const double normal = sqrt(-2 * log(uniform(seed))) * cos(2 * M_PI * uniform(seed));
+		const double normal = sqrt(-2 * log(draw_between_0_and_1(seed))) *
+				      cos(2 * M_PI * draw_between_0_and_1(seed));
 
 		w->phase[i + 1] = w->phase[i] + w->frequency[i];
 		w->frequency[i + 1] = w->frequency[i] + 2 * normal;
 	}
 }
 
-static double ahead_at(const struct wanderer *w, int64_t t)
+static double evaluate_wanderer(const struct wanderer *w, int64_t t)
 {
 	const int64_t i = t / SEC;
 
 	return w->phase[i] + w->frequency[i] * (double)(t - i * SEC) / 1e9;
 }
 
-static void talk(struct pairs *ps, const struct wanderer *w, uint64_t *seed)
+static void talk_with_wanderer(struct pairs *ps, const struct wanderer *w, uint64_t *seed)
 {
 	for (int i = 0; i < MESSAGES; i++) {
-		const int64_t t = below(seed, (SECONDS - 1) * SEC);
-		const int64_t r = t + 30000 + (int64_t)exponential(seed, 100e3);
+		const int64_t t = draw_integer_below(seed, (SECONDS - 1) * SEC);
+		const int64_t r = t + 30000 + (int64_t)draw_from_exponential(seed, 100e3);
 
-		if (random64(seed) & 1)
-			add_message(ps, 0, 1, t, r + AHEAD + llround(ahead_at(w, r)));
+		if (draw_random64(seed) & 1)
+			add_message(ps, 0, 1, t, r + AHEAD + llround(evaluate_wanderer(w, r)));
 		else
-			add_message(ps, 1, 0, t + AHEAD + llround(ahead_at(w, t)), r);
+			add_message(ps, 1, 0, t + AHEAD + llround(evaluate_wanderer(w, t)), r);
 	}
 	assert_int_equal(pairs_settle(ps), 0);
 }
@@ -69,8 +70,8 @@ static void test_calibration(void **state)
 		struct pairs ps = { 0 };
 		uint64_t s = seed;
 
-		wander(&w, &s);
-		talk(&ps, &w, &s);
+		wander_randomly(&w, &s);
+		talk_with_wanderer(&ps, &w, &s);
 		host[1].via = pair.pair = ps.pair[0];
 		assert_int_equal(infer_clocks(&(struct infer_task){
 					 .host = host, .num = 2, .pair = &pair, .num_pairs = 1 }),
@@ -78,7 +79,7 @@ static void test_calibration(void **state)
 		assert_true(c[1].num_known_to > 100);
 		assert_int_equal(c[1].num_changes, 0);
 		for (int64_t t = SEC; t < (SECONDS - 2) * SEC; t += SEC) {
-			const double ahead = ahead_at(&w, t);
+			const double ahead = evaluate_wanderer(&w, t);
 			const int64_t own = t + AHEAD + llround(ahead);
 			int64_t ref;
 			const double rest = correction_at(&c[1], own, &ref);
@@ -131,8 +132,8 @@ static void test_nonsense(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2000; i++)
-		add_message(&ps, i & 1, !(i & 1), below(&seed, SECONDS * SEC),
-			    below(&seed, SECONDS * SEC));
+		add_message(&ps, i & 1, !(i & 1), draw_integer_below(&seed, SECONDS * SEC),
+			    draw_integer_below(&seed, SECONDS * SEC));
 	assert_int_equal(pairs_settle(&ps), 0);
 	host[1].via = pair.pair = ps.pair[0];
 	assert_int_equal(infer_clocks(&(struct infer_task){

@@ -11,18 +11,19 @@
 #define WORST 60.0
 
 /* Return the offset of the mean of host 1's processors from host 0. */
-static int64_t ahead(int64_t t)
+static int64_t compute_processor_mean(int64_t t)
 {
 	return 5 * SEC + llround(30e-6 * (double)t);
 }
 
-static int64_t processor(uint64_t *seed)
+static int64_t draw_processor_offset(uint64_t *seed)
 {
-	return llround(APART * ((double)below(seed, PROCESSORS) / (PROCESSORS - 1) - 0.5));
+	return llround(APART *
+		       ((double)draw_integer_below(seed, PROCESSORS) / (PROCESSORS - 1) - 0.5));
 }
 
 /* Excess delays over @least (ns) are exponentially distributed with mean @mean. */
-static struct netsync *talk(double least, double mean)
+static struct netsync *talk_across_processors(double least, double mean)
 {
 	struct netsync *ns = netsync_new();
 	uint64_t seed = 5;
@@ -30,12 +31,13 @@ static struct netsync *talk(double least, double mean)
 	assert_int_equal(netsync_add_host(ns, "a"), 0);
 	assert_int_equal(netsync_add_host(ns, "b"), 1);
 	for (long i = 0; i < MESSAGES; i++) {
-		const uint32_t from = random64(&seed) & 1;
-		int64_t sent = below(&seed, SPAN);
-		int64_t received = sent + llround(least + exponential(&seed, mean));
+		const uint32_t from = draw_random64(&seed) & 1;
+		int64_t sent = draw_integer_below(&seed, SPAN);
+		int64_t received = sent + llround(least + draw_from_exponential(&seed, mean));
 
-		sent += (from ? ahead(sent) : 0) + processor(&seed);
-		received += (from ? 0 : ahead(received)) + processor(&seed);
+		sent += (from ? compute_processor_mean(sent) : 0) + draw_processor_offset(&seed);
+		received += (from ? 0 : compute_processor_mean(received)) +
+			    draw_processor_offset(&seed);
 		assert_int_equal(
 			netsync_push_message(ns, from, !from, EPOCH + sent, EPOCH + received), 0);
 	}
@@ -47,14 +49,14 @@ static struct netsync *talk(double least, double mean)
 }
 
 /* Return the largest error, and check that the truth is within every bound. */
-static double worst(const struct netsync *ns)
+static double find_worst_processor_error(const struct netsync *ns)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, 1);
 	double most = 0;
 
 	assert_non_null(clock);
 	for (int64_t t = SEC; t < SPAN; t += SEC / 3) {
-		const int64_t shown = t + ahead(t);
+		const int64_t shown = t + compute_processor_mean(t);
 		int64_t time, bound;
 
 		assert_true(netsync_convert(clock, EPOCH + shown, &time, &bound) >= 0);
@@ -64,7 +66,7 @@ static double worst(const struct netsync *ns)
 	return most;
 }
 
-static struct netsync_host_info info_of(const struct netsync *ns)
+static struct netsync_host_info get_processor_host_info(const struct netsync *ns)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 
@@ -75,11 +77,11 @@ static struct netsync_host_info info_of(const struct netsync *ns)
 /* As in a network, no curve follows single processors. */
 static void test_accurate(void **state)
 {
-	struct netsync *ns = talk(30e3, 20e3);
+	struct netsync *ns = talk_across_processors(30e3, 20e3);
 
 	(void)state;
-	assert_int_equal(info_of(ns).quality, NETSYNC_ACCURATE);
-	assert_true(worst(ns) < WORST);
+	assert_int_equal(get_processor_host_info(ns).quality, NETSYNC_ACCURATE);
+	assert_true(find_worst_processor_error(ns) < WORST);
 	netsync_free(ns);
 }
 
@@ -91,9 +93,9 @@ static void test_quicker_than_apart(void **state)
 {
 	(void)state;
 	for (double least = 50; least < 2 * APART; least *= 2) {
-		struct netsync *ns = talk(least, 20 * least);
+		struct netsync *ns = talk_across_processors(least, 20 * least);
 
-		assert_true(worst(ns) < WORST);
+		assert_true(find_worst_processor_error(ns) < WORST);
 		netsync_free(ns);
 	}
 }

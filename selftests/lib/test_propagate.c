@@ -53,7 +53,7 @@ static void run_small(struct small *s, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
 		s->n.alone = i < 2;
-		assert_int_equal(propagate(&s->n), 0);
+		assert_int_equal(propagate_messages(&s->n), 0);
 		assert_int_equal(smooth_chain(&s->chain[1]), 0);
 	}
 }
@@ -129,7 +129,7 @@ static void test_frozen(void **state)
 	s.knot.variance = 1 / (2 * precision);
 	s.link.delay.variance = 1e6;
 	for (int i = 0; i < 400; i++) {
-		assert_int_equal(propagate(&s.n), 0);
+		assert_int_equal(propagate_messages(&s.n), 0);
 		assert_int_equal(smooth_chain(&s.chain[1]), 0);
 	}
 	assert_float_equal(s.knot.state[0], 7e5, 2e3);

@@ -25,7 +25,7 @@ struct truth {
 	size_t windows;
 };
 
-static double truth_at(const struct truth *c, double x)
+static double evaluate_rate_truth(const struct truth *c, double x)
 {
 	int i = 0;
 	double d;
@@ -45,12 +45,12 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	int64_t from = 0, to = 0;
 	bool set = false;
 
-	c->windows = random64(seed) & 1 ? (size_t)below(seed, MAX_JOLTS + 1) : 0;
+	c->windows = draw_random64(seed) & 1 ? (size_t)draw_integer_below(seed, MAX_JOLTS + 1) : 0;
 	for (size_t i = 0; i < c->windows; i++) {
-		int64_t width = below(seed, 40000);
-		bool sets = random64(seed) & 1;
+		int64_t width = draw_integer_below(seed, 40000);
+		bool sets = draw_random64(seed) & 1;
 
-		from += below(seed, SPAN / 3);
+		from += draw_integer_below(seed, SPAN / 3);
 		if (set && sets)
 			from = from > to ? from : to + 1;
 		set = sets || (set && from <= to);
@@ -59,7 +59,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 						       .to = from + width,
 						       .phase_step = sets,
 						       .largest = i == 1 ? 0 : LARGEST_STEP };
-		c->at[i] = (double)from + uniform(seed) * (double)width;
+		c->at[i] = (double)from + draw_between_0_and_1(seed) * (double)width;
 		/* Overlapping windows are merged, and change the clock in this order. */
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
@@ -69,8 +69,8 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 }
 
 /* Begin a piece. Its slope stays within the limit up to the next piece. */
-static void add_piece(struct truth *c, double x, double y, double slope, double length,
-		      uint64_t *seed)
+static void add_truth_piece(struct truth *c, double x, double y, double slope, double length,
+			    uint64_t *seed)
 {
 	double s = c->limits.slope, k = c->limits.bend;
 	double max = fmin(k, (s - slope) / length);
@@ -81,7 +81,7 @@ static void add_piece(struct truth *c, double x, double y, double slope, double 
 	c->y[i] = y;
 	c->slope[i] = slope;
 	/* Usually, choose an extreme value. */
-	switch (below(seed, 3)) {
+	switch (draw_integer_below(seed, 3)) {
 	case 0:
 		c->bend[i] = max;
 		break;
@@ -89,7 +89,7 @@ static void add_piece(struct truth *c, double x, double y, double slope, double 
 		c->bend[i] = min;
 		break;
 	default:
-		c->bend[i] = min + (max - min) * uniform(seed);
+		c->bend[i] = min + (max - min) * draw_between_0_and_1(seed);
 	}
 }
 
@@ -97,14 +97,14 @@ static void add_piece(struct truth *c, double x, double y, double slope, double 
  * Add pieces from @x on in which the clock is slewed, until the window ends or the clock
  * changes again.
  */
-static double add_slewed(struct truth *c, size_t window, double x, double y, uint64_t *seed)
+static double add_slewed_pieces(struct truth *c, size_t window, double x, double y, uint64_t *seed)
 {
 	double most = c->limits.slope + c->limits.slew;
 	double until = (double)c->window[window].to;
 
 	if (window + 1 < c->windows)
 		until = fmin(until, c->at[window + 1]);
-	add_piece(c, x, y, most * (2 * uniform(seed) - 1), 1, seed);
+	add_truth_piece(c, x, y, most * (2 * draw_between_0_and_1(seed) - 1), 1, seed);
 	c->bend[c->intervals - 1] = 0;
 	return until;
 }
@@ -114,17 +114,18 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 	double x = -0.5 * SPAN, end = 1.5 * SPAN, s, slewed_until = HUGE_VAL;
 	size_t next = 0;
 
-	*c = (struct truth){ .limits = { .slope = 1e-3 + 0.1 * uniform(seed) } };
+	*c = (struct truth){ .limits = { .slope = 1e-3 + 0.1 * draw_between_0_and_1(seed) } };
 	s = c->limits.slope;
-	if (random64(seed) & 1)
-		c->limits.slew = 2 * s * uniform(seed);
-	if (below(seed, 4))
-		c->limits.bend = s / SPAN * 10 * uniform(seed);
+	if (draw_random64(seed) & 1)
+		c->limits.slew = 2 * s * draw_between_0_and_1(seed);
+	if (draw_integer_below(seed, 4))
+		c->limits.bend = s / SPAN * 10 * draw_between_0_and_1(seed);
 	draw_jolts(c, seed);
-	add_piece(c, x, 1e5 * (uniform(seed) - 0.5), s * (2 * uniform(seed) - 1), 2 * SPAN, seed);
+	add_truth_piece(c, x, 1e5 * (draw_between_0_and_1(seed) - 0.5),
+			s * (2 * draw_between_0_and_1(seed) - 1), 2 * SPAN, seed);
 	c->bend[0] = 0;
 	while (c->intervals < MAX_INTERVALS - 2 * MAX_JOLTS || slewed_until < HUGE_VAL) {
-		double at = x + uniform(seed) * SPAN / 2, y, slope, d;
+		double at = x + draw_between_0_and_1(seed) * SPAN / 2, y, slope, d;
 		int i = c->intervals - 1;
 		bool window = next < c->windows && fmin(at, slewed_until) >= c->at[next];
 		bool calm = !window && at >= slewed_until;
@@ -138,23 +139,23 @@ static void draw_truth(struct truth *c, uint64_t *seed)
 		if (at >= end)
 			break;
 		d = at - c->from[i];
-		y = truth_at(c, at);
+		y = evaluate_rate_truth(c, at);
 		slope = c->slope[i] + c->bend[i] * d;
 		x = at;
 		if (window) {
 			slewed_until = HUGE_VAL;
 			if (!c->window[next].phase_step) {
-				slewed_until = add_slewed(c, next++, x, y, seed);
+				slewed_until = add_slewed_pieces(c, next++, x, y, seed);
 				continue;
 			}
 			next++;
-			y += 2 * LARGEST_STEP * (uniform(seed) - 0.5);
+			y += 2 * LARGEST_STEP * (draw_between_0_and_1(seed) - 0.5);
 		}
 		if (window || calm)
-			slope = s * (2 * uniform(seed) - 1);
+			slope = s * (2 * draw_between_0_and_1(seed) - 1);
 		if (calm)
 			slewed_until = HUGE_VAL;
-		add_piece(c, x, y, slope, end - x, seed);
+		add_truth_piece(c, x, y, slope, end - x, seed);
 	}
 }
 
@@ -165,44 +166,44 @@ struct observation {
 	struct rate_bound bound;
 };
 
-static int by_x(const void *a, const void *b)
+static int compare_points_by_x(const void *a, const void *b)
 {
 	const struct point *p = a, *q = b;
 
 	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-static void draw_points(struct observation *c, int side, uint64_t *seed)
+static void draw_rate_points(struct observation *c, int side, uint64_t *seed)
 {
 	struct point *p = c->p[side];
-	size_t n = (size_t)below(seed, MAX_POINTS + 1), kept = 0;
-	double delay = pow(10, 4 * uniform(seed));
+	size_t n = (size_t)draw_integer_below(seed, MAX_POINTS + 1), kept = 0;
+	double delay = pow(10, 4 * draw_between_0_and_1(seed));
 
 	for (size_t i = 0; i < n; i++) {
 		double y;
 
-		p[i].x = below(seed, SPAN);
-		y = truth_at(&c->truth, (double)p[i].x);
-		p[i].y = (int64_t)ceil((side ? -y : y) + exponential(seed, delay));
+		p[i].x = draw_integer_below(seed, SPAN);
+		y = evaluate_rate_truth(&c->truth, (double)p[i].x);
+		p[i].y = (int64_t)ceil((side ? -y : y) + draw_from_exponential(seed, delay));
 	}
-	qsort(p, n, sizeof(*p), by_x);
+	qsort(p, n, sizeof(*p), compare_points_by_x);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || p[i].x > p[kept - 1].x)
 			p[kept++] = p[i];
 	c->n[side] = kept;
 }
 
-static void draw(struct observation *c, uint64_t *seed)
+static void draw_rate_observation(struct observation *c, uint64_t *seed)
 {
 	draw_truth(&c->truth, seed);
-	draw_points(c, 0, seed);
-	draw_points(c, 1, seed);
+	draw_rate_points(c, 0, seed);
+	draw_rate_points(c, 1, seed);
 	assert_int_equal(rate_bound_make(&c->bound, &c->truth.limits, c->p[0], c->n[0], c->p[1],
 					 c->n[1], c->truth.window, c->truth.windows),
 			 0);
 }
 
-static bool holds(const struct range *r, double v)
+static bool does_range_hold(const struct range *r, double v)
 {
 	return (r->lo == INT64_MIN || (double)r->lo <= v + 1e-3) &&
 	       (r->hi == INT64_MAX || (double)r->hi >= v - 1e-3);
@@ -218,28 +219,28 @@ static void test_holds(void **state)
 		struct bound_place near = { 0 };
 		struct observation c;
 
-		draw(&c, &seed);
+		draw_rate_observation(&c, &seed);
 		assert_int_equal(c.bound.infeasible, 0);
 		for (int i = 0; i < 40; i++) {
 			struct bound_place anywhere = { 0 };
-			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
-			double y = truth_at(&c.truth, (double)x);
+			int64_t x = draw_integer_below(&seed, 2 * SPAN) - SPAN / 2;
+			double y = evaluate_rate_truth(&c.truth, (double)x);
 			double t = (double)x + y;
 			struct range at = rate_bound_at(&c.bound, x), in, out;
 
-			assert_true(holds(&at, y));
+			assert_true(does_range_hold(&at, y));
 			/*
 			 * A range around an instant is converted to a range around the
 			 * converted instant.
 			 */
-			in.lo = x - below(&seed, 1000);
-			in.hi = x + below(&seed, 1000);
+			in.lo = x - draw_integer_below(&seed, 1000);
+			in.hi = x + draw_integer_below(&seed, 1000);
 			out = rate_bound_to_second(&c.bound, in, &near);
-			assert_true(holds(&out, t));
-			in.lo = (int64_t)floor(t) - below(&seed, 1000);
-			in.hi = (int64_t)ceil(t) + below(&seed, 1000);
+			assert_true(does_range_hold(&out, t));
+			in.lo = (int64_t)floor(t) - draw_integer_below(&seed, 1000);
+			in.hi = (int64_t)ceil(t) + draw_integer_below(&seed, 1000);
 			out = rate_bound_to_first(&c.bound, in, &near);
-			assert_true(holds(&out, (double)x));
+			assert_true(does_range_hold(&out, (double)x));
 			/* The starting point of the search does not affect the result. */
 			in = rate_bound_to_first(&c.bound, in, &anywhere);
 			assert_memory_equal(&in, &out, sizeof(in));
@@ -250,7 +251,7 @@ static void test_holds(void **state)
 
 /* ---- exhaustive search over messages --------------------------------- */
 
-static double climb(const struct limits *l, double rise, double d)
+static double compute_climb(const struct limits *l, double rise, double d)
 {
 	double part = (l->slope - rise) / l->bend;
 
@@ -260,7 +261,7 @@ static double climb(const struct limits *l, double rise, double d)
 }
 
 /* Is q[j] on no chord between two other points, taking the curvature into account? */
-static bool is_corner(const struct limits *l, const struct point *q, size_t n, size_t j)
+static bool is_limit_corner(const struct limits *l, const struct point *q, size_t n, size_t j)
 {
 	for (size_t a = 0; a < j; a++) {
 		for (size_t c = j + 1; c < n; c++) {
@@ -280,7 +281,7 @@ static bool is_corner(const struct limits *l, const struct point *q, size_t n, s
  * Return the upper limit at x; with @side 1, that of -f. Only corners are used, because
  * times are integers.
  */
-static double search(const struct observation *s, int side, double x)
+static double find_upper_limit(const struct observation *s, int side, double x)
 {
 	const struct limits *l = &s->truth.limits;
 	const struct point *p = s->p[side], *q = s->p[!side];
@@ -289,19 +290,19 @@ static double search(const struct observation *s, int side, double x)
 	bool corner[MAX_POINTS];
 
 	for (size_t j = 0; j < m; j++)
-		corner[j] = is_corner(l, q, m, j);
+		corner[j] = is_limit_corner(l, q, m, j);
 	for (size_t i = 0; i < n; i++) {
 		double d = x - (double)p[i].x, rise = l->slope;
 		double y = (double)p[i].y + 1;
 
-		for (size_t j = 0; j < m && is_corner(l, p, n, i); j++) {
+		for (size_t j = 0; j < m && is_limit_corner(l, p, n, i); j++) {
 			double e = (double)(p[i].x - q[j].x);
 
 			if (corner[j] && e * d > 0)
 				rise = fmin(rise, l->bend / 2 * fabs(e) +
 							  (y + (double)q[j].y + 1) / fabs(e));
 		}
-		best = fmin(best, y + climb(l, rise, fabs(d)));
+		best = fmin(best, y + compute_climb(l, rise, fabs(d)));
 		for (size_t c = i + 1; c < n && d >= 0; c++) {
 			double rest = (double)p[c].x - x;
 			double more = (double)p[c].y + 1 - y;
@@ -322,12 +323,12 @@ static void test_narrow(void **state)
 	for (int round = 0; round < 4000; round++) {
 		struct observation c;
 
-		draw(&c, &seed);
+		draw_rate_observation(&c, &seed);
 		for (int i = 0; i < 20 && !c.truth.windows; i++) {
-			int64_t x = below(&seed, 2 * SPAN) - SPAN / 2;
+			int64_t x = draw_integer_below(&seed, 2 * SPAN) - SPAN / 2;
 			struct range r = rate_bound_at(&c.bound, x);
-			double u = search(&c, 0, (double)x);
-			double l = search(&c, 1, (double)x);
+			double u = find_upper_limit(&c, 0, (double)x);
+			double l = find_upper_limit(&c, 1, (double)x);
 
 			/* Each rounding of a limit may add 1 ns. */
 			if (c.n[0])
@@ -344,7 +345,7 @@ static void test_narrow(void **state)
 }
 
 /* Add a message per second in each direction, with a slack of 60 us. */
-static void exchange(struct point *up, struct point *low, int num)
+static void exchange_every_second(struct point *up, struct point *low, int num)
 {
 	for (int i = 0; i < num; i++) {
 		up[i].x = i * SEC;
@@ -361,7 +362,7 @@ static void test_clashes(void **state)
 	struct rate_bound b;
 
 	(void)state;
-	exchange(up, low, 200);
+	exchange_every_second(up, low, 200);
 	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, NULL, 0), 0);
 	assert_int_equal(b.infeasible, 0);
 	rate_bound_release(&b);
@@ -417,7 +418,7 @@ static void test_no_message_beyond(void **state)
 	struct range r;
 
 	(void)state;
-	exchange(up, low, 200);
+	exchange_every_second(up, low, 200);
 	assert_int_equal(rate_bound_make(&b, &limits, up, 200, low, 200, windows, 3), 0);
 	assert_int_equal(b.infeasible, 0);
 	r = rate_bound_to_first(&b, (struct range){ 100 * SEC, 100 * SEC }, &near);

@@ -7,14 +7,14 @@
 #define RATE 20
 
 /* Every 20 s, the clock is slewed for 5 s by 40 ppm, alternately forward and backward. */
-static double slewed(double t)
+static double slew_every_20_s(double t)
 {
 	double at = fmod(t, 40e9);
 
 	return 40e-6 * (fmin(at, 5e9) - fmin(fmax(at - 20e9, 0), 5e9));
 }
 
-static double constant(double t)
+static double slew_never(double t)
 {
 	(void)t;
 	return 0;
@@ -24,9 +24,9 @@ static double constant(double t)
 #define BY 5e6
 #define SET 210e9
 
-static double set(double t)
+static double slew_and_step(double t)
 {
-	return slewed(t) + (t < SET ? 0 : BY);
+	return slew_every_20_s(t) + (t < SET ? 0 : BY);
 }
 
 struct fixture {
@@ -38,7 +38,7 @@ struct fixture {
 };
 
 /* Make a curve that consists of the missing part of the correction, and its delays. */
-static void begin(struct fixture *f, truth_fn truth)
+static void begin_rate_fixture(struct fixture *f, truth_fn truth)
 {
 	uint64_t seed = 7;
 
@@ -52,7 +52,7 @@ static void begin(struct fixture *f, truth_fn truth)
 	};
 	for (int64_t t = SEC / 2; t < (SECONDS - 1) * SEC; t += SEC / RATE)
 		for (int back = 0; back < 2; back++) {
-			int64_t late = DELAY + below(&seed, DELAY);
+			int64_t late = DELAY + draw_integer_below(&seed, DELAY);
 
 			add_message(&f->s.ps, back, !back, t + back * AHEAD,
 				    t + !back * AHEAD + late);
@@ -72,7 +72,7 @@ static void begin(struct fixture *f, truth_fn truth)
 	f->smooth.delay = f->k.obs.direction[ABOVE].mean + f->k.obs.direction[BELOW].mean;
 }
 
-static double fit(struct fixture *f)
+static double fit_rate_changes(struct fixture *f)
 {
 	double freedom = 0, margin = f->margin;
 
@@ -82,7 +82,7 @@ static double fit(struct fixture *f)
 	return freedom;
 }
 
-static void end(struct fixture *f)
+static void end_rate_fixture(struct fixture *f)
 {
 	spline_free(&f->k.best);
 	correction_release(&f->s.c);
@@ -95,12 +95,12 @@ static void test_steered(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, slewed);
-	assert_true(staged_worst(&f.k, slewed, -1e18) > 1.9 * DELAY);
+	begin_rate_fixture(&f, slew_every_20_s);
+	assert_true(staged_find_worst_error(&f.k, slew_every_20_s, -1e18) > 1.9 * DELAY);
 	/* Each slew has two rate changes, and 80 s have four slews. */
-	assert_true(fit(&f) > 20);
-	assert_true(staged_worst(&f.k, slewed, -1e18) < 0.2 * DELAY);
-	end(&f);
+	assert_true(fit_rate_changes(&f) > 20);
+	assert_true(staged_find_worst_error(&f.k, slew_every_20_s, -1e18) < 0.2 * DELAY);
+	end_rate_fixture(&f);
 }
 
 static void test_unsteered(void **state)
@@ -108,10 +108,10 @@ static void test_unsteered(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, constant);
-	fit(&f);
-	assert_true(staged_worst(&f.k, constant, -1e18) < 0.05 * DELAY);
-	end(&f);
+	begin_rate_fixture(&f, slew_never);
+	fit_rate_changes(&f);
+	assert_true(staged_find_worst_error(&f.k, slew_never, -1e18) < 0.05 * DELAY);
+	end_rate_fixture(&f);
 }
 
 /* Wrong messages that were rejected earlier are not rate changes. */
@@ -121,18 +121,18 @@ static void test_wrong(void **state)
 	uint64_t seed = 3;
 
 	(void)state;
-	begin(&f, constant);
+	begin_rate_fixture(&f, slew_never);
 	for (size_t i = 0; i < f.k.obs.num; i++) {
 		bool above = &f.k.obs.obs[i] - f.k.obs.obs < f.k.obs.direction[BELOW].bin[0].from;
 
-		if (below(&seed, 50))
+		if (draw_integer_below(&seed, 50))
 			continue;
 		f.k.obs.obs[i].y += (above ? -1 : 1) * 5.0 * DELAY;
 		f.smooth.rejected++;
 	}
 	assert_true(f.smooth.rejected > 20);
-	assert_true(fit(&f) == 0);
-	end(&f);
+	assert_true(fit_rate_changes(&f) == 0);
+	end_rate_fixture(&f);
 }
 
 /* A phase step stays at its place. */
@@ -142,17 +142,17 @@ static void test_set(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, set);
+	begin_rate_fixture(&f, slew_and_step);
 	*change = (struct change_point){
 		.t = SET, .offset = BY, .uncertainty = 50e6, .phase_step = true
 	};
 	f.s.c.change = change;
 	f.s.c.num_changes = 1;
-	assert_true(fit(&f) > 20);
+	assert_true(fit_rate_changes(&f) > 20);
 	assert_int_equal(f.s.c.num_changes, 1);
 	assert_true(f.s.c.change == change && change->offset == BY);
-	assert_true(staged_worst(&f.k, set, -1e18) < 0.2 * DELAY);
-	end(&f);
+	assert_true(staged_find_worst_error(&f.k, slew_and_step, -1e18) < 0.2 * DELAY);
+	end_rate_fixture(&f);
 }
 
 /* A few messages reveal nothing about steering. */
@@ -165,7 +165,7 @@ static void test_few(void **state)
 	struct host_fit k;
 
 	(void)state;
-	staged_init(&k, &s, slewed);
+	staged_init(&k, &s, slew_every_20_s);
 	assert_int_equal(spline_new(&k.best, 0, k.obs.span, 4, NULL, 0), 0);
 	assert_int_equal(rate_changes_fit(&k, &smooth, &freedom), 0);
 	assert_true(freedom == 0);

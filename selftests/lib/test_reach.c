@@ -28,7 +28,7 @@ struct world {
  * Make messages that are all slow, except for one in the window, which is inverted and
  * therefore rejected.
  */
-static void make(struct world *w, double offset)
+static void make_reach_world(struct world *w, double offset)
 {
 	memset(w, 0, sizeof(*w));
 	for (int way = 0; way < 2; way++) {
@@ -42,7 +42,7 @@ static void make(struct world *w, double offset)
 	w->windows = (struct windows){ &w->window, 1, 1 };
 }
 
-static void reaches(struct world *w, int64_t from, int64_t to)
+static void check_reached_window(struct world *w, int64_t from, int64_t to)
 {
 	reach_phase_steps(&w->windows, w->way);
 	assert_int_equal(w->window.from, from);
@@ -60,12 +60,12 @@ static void test_to_those_that_tell(void **state)
 
 	(void)state;
 	for (int down = 0; down < 2; down++) {
-		make(&w, down ? -STEP : STEP);
+		make_reach_world(&w, down ? -STEP : STEP);
 		w.limit[down][40].delay = QUICK;
 		w.limit[!down][45].delay = QUICK;
 		w.limit[down][55].delay = QUICK;
 		w.limit[!down][60].delay = QUICK;
-		reaches(&w, 40 * APART, 60 * APART);
+		check_reached_window(&w, 40 * APART, 60 * APART);
 	}
 }
 
@@ -75,10 +75,10 @@ static void test_to_the_ends(void **state)
 	struct world w;
 
 	(void)state;
-	make(&w, STEP);
+	make_reach_world(&w, STEP);
 	w.limit[0][40].delay = QUICK;
 	w.limit[0][40].left_out = true;
-	reaches(&w, 0, (NUM - 1) * APART);
+	check_reached_window(&w, 0, (NUM - 1) * APART);
 }
 
 /*
@@ -90,12 +90,12 @@ static void test_as_it_was(void **state)
 	struct world w;
 
 	(void)state;
-	make(&w, STEP);
+	make_reach_world(&w, STEP);
 	w.limit[0][51].left_out = false;
 	w.limit[1][80].left_out = true;
-	reaches(&w, FROM, TO);
-	make(&w, 0);
-	reaches(&w, FROM, TO);
+	check_reached_window(&w, FROM, TO);
+	make_reach_world(&w, 0);
+	check_reached_window(&w, FROM, TO);
 }
 
 int main(void)

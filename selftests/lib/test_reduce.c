@@ -26,7 +26,7 @@ static void test_chain(void **state)
 	for (uint32_t method = 0; method_of(method); method++) {
 		reduced_init(&r, method);
 		for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
-			reduced_talk(&r, h, h + 1, 100, 1000);
+			reduced_add_talk(&r, h, h + 1, 100, 1000);
 		reduced_run(&r);
 		/* Both hosts in the middle are equally good, so their names decide. */
 		assert_int_equal(r.task.reference, 2);
@@ -48,9 +48,9 @@ static void test_shorter_way(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
-	reduced_talk(&r, 1, 2, 100, 1000);
-	reduced_talk(&r, 0, 2, 100, 900000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 1, 2, 100, 1000);
+	reduced_add_talk(&r, 0, 2, 100, 900000);
 	reduced_run(&r);
 	check_clocks(&r, 3);
 	assert_true(r.host[2].bound_median < 10000);
@@ -64,7 +64,7 @@ static void test_absent(void **state)
 
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
-	reduced_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
 	reduced_run(&r);
 	check_clocks(&r, 2);
 	for (int h = 2; h < REDUCED_HOSTS; h++) {

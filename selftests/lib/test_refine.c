@@ -11,25 +11,25 @@
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 2e-15
 
-static double constant(double t)
+static double refine_constant(double t)
 {
 	(void)t;
 	return 0;
 }
 
 /* The curvature is at the limit of DRIFT. */
-static double bending(double t)
+static double refine_bending(double t)
 {
 	return 2e6 * sin(2 * M_PI * t / 200e9);
 }
 
 /* The curvature is a fortieth of that. */
-static double calm(double t)
+static double refine_calm(double t)
 {
 	return 200e3 * sin(2 * M_PI * t / 400e9);
 }
 
-static void decide(struct host_fit *k, struct sample *s, truth_fn truth)
+static void refine_by_truth(struct host_fit *k, struct sample *s, truth_fn truth)
 {
 	staged_init(k, s, truth);
 	k->drift = DRIFT;
@@ -37,7 +37,7 @@ static void decide(struct host_fit *k, struct sample *s, truth_fn truth)
 }
 
 /* Return the prior random walk of clocks with the assumed curvature. */
-static double usual_walk(const struct host_fit *k)
+static double measure_usual_walk(const struct host_fit *k)
 {
 	double walk;
 	struct fit f;
@@ -54,7 +54,7 @@ static void test_straight(void **state)
 	struct host_fit k;
 
 	(void)state;
-	decide(&k, &s, constant);
+	refine_by_truth(&k, &s, refine_constant);
 	assert_int_equal(k.intervals, 0);
 	assert_int_equal(refine(&k), 0);
 	assert_true(s.c.skew_walk == 0);
@@ -67,10 +67,10 @@ static void test_bending(void **state)
 	struct host_fit k;
 
 	(void)state;
-	decide(&k, &s, bending);
+	refine_by_truth(&k, &s, refine_bending);
 	assert_int_equal(refine(&k), 0);
-	assert_true(s.c.skew_walk == usual_walk(&k));
-	assert_true(staged_worst(&k, bending, -1e18) < 0.5 * DELAY);
+	assert_true(s.c.skew_walk == measure_usual_walk(&k));
+	assert_true(staged_find_worst_error(&k, refine_bending, -1e18) < 0.5 * DELAY);
 	staged_end(&k, &s);
 }
 
@@ -82,11 +82,11 @@ static void test_calm(void **state)
 	double before;
 
 	(void)state;
-	decide(&k, &s, calm);
-	before = staged_worst(&k, calm, -1e18);
+	refine_by_truth(&k, &s, refine_calm);
+	before = staged_find_worst_error(&k, refine_calm, -1e18);
 	assert_int_equal(refine(&k), 0);
-	assert_true(s.c.skew_walk > 0 && s.c.skew_walk <= usual_walk(&k) / 4);
-	assert_true(staged_worst(&k, calm, -1e18) < before);
+	assert_true(s.c.skew_walk > 0 && s.c.skew_walk <= measure_usual_walk(&k) / 4);
+	assert_true(staged_find_worst_error(&k, refine_calm, -1e18) < before);
 	staged_end(&k, &s);
 }
 

@@ -4,29 +4,30 @@
 #include "pair/estimate.h"
 
 /* Return the offset of host 1 at a time of host 0. */
-static int64_t ahead(int64_t t)
+static int64_t offset_by_seconds(int64_t t)
 {
 	return 7 * SEC + t / 10000;
 }
 
 /* Add a message in each direction every second, with constant delays. */
-static void talk(struct pairs *ps, int64_t from, int messages, int64_t there, int64_t back)
+static void talk_every_second(struct pairs *ps, int64_t from, int messages, int64_t there,
+			      int64_t back)
 {
 	for (int i = 0; i < messages; i++) {
 		const int64_t t = from + i * SEC;
 
-		add_message(ps, 0, 1, t, t + ahead(t) + there);
-		add_message(ps, 1, 0, t + ahead(t), t + back);
+		add_message(ps, 0, 1, t, t + offset_by_seconds(t) + there);
+		add_message(ps, 1, 0, t + offset_by_seconds(t), t + back);
 	}
 	assert_int_equal(pairs_settle(ps), 0);
 }
 
-static void expect(const struct pairs *ps, int64_t at, double offset, double slope)
+static void expect_regression(const struct pairs *ps, int64_t at, double offset, double slope)
 {
 	struct estimate e;
 
 	estimate_regression(&e, ps->pair[0], 500e-6);
-	assert_float_equal(line_above(&e.line, at, ahead(at)), offset, 1);
+	assert_float_equal(line_above(&e.line, at, offset_by_seconds(at)), offset, 1);
 	assert_float_equal(e.line.slope, slope, 1e-9);
 }
 
@@ -39,8 +40,8 @@ static void test_exact(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct pairs ps = { 0 };
 
-		talk(&ps, from[i], 500, 30000, 10000);
-		expect(&ps, from[i] + 200 * SEC, 10000, 1e-4);
+		talk_every_second(&ps, from[i], 500, 30000, 10000);
+		expect_regression(&ps, from[i] + 200 * SEC, 10000, 1e-4);
 		pairs_release(&ps);
 	}
 }
@@ -51,8 +52,8 @@ static void test_two(void **state)
 	struct pairs ps = { 0 };
 
 	(void)state;
-	talk(&ps, 0, 2, 1000, 1000);
-	expect(&ps, 0, 0, 1e-4);
+	talk_every_second(&ps, 0, 2, 1000, 1000);
+	expect_regression(&ps, 0, 0, 1e-4);
 	pairs_release(&ps);
 }
 
@@ -62,8 +63,8 @@ static void test_one(void **state)
 	struct pairs ps = { 0 };
 
 	(void)state;
-	talk(&ps, 5 * SEC, 1, 1000, 1000);
-	expect(&ps, 5 * SEC, 0, 0);
+	talk_every_second(&ps, 5 * SEC, 1, 1000, 1000);
+	expect_regression(&ps, 5 * SEC, 0, 0);
 	pairs_release(&ps);
 }
 
@@ -74,10 +75,10 @@ static void test_one_slope(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		add_message(&ps, 0, 1, i * SEC, i * SEC + ahead(i * SEC) + 1000);
-	add_message(&ps, 1, 0, 50 * SEC + ahead(50 * SEC), 50 * SEC + 1000);
+		add_message(&ps, 0, 1, i * SEC, i * SEC + offset_by_seconds(i * SEC) + 1000);
+	add_message(&ps, 1, 0, 50 * SEC + offset_by_seconds(50 * SEC), 50 * SEC + 1000);
 	assert_int_equal(pairs_settle(&ps), 0);
-	expect(&ps, 50 * SEC, 0, 1e-4);
+	expect_regression(&ps, 50 * SEC, 0, 1e-4);
 	pairs_release(&ps);
 }
 
@@ -89,11 +90,12 @@ static void test_one_direction(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		add_message(&ps, 0, 1, i * SEC, i * SEC + ahead(i * SEC) + 1000 * (1 + i % 2));
+		add_message(&ps, 0, 1, i * SEC,
+			    i * SEC + offset_by_seconds(i * SEC) + 1000 * (1 + i % 2));
 	assert_int_equal(pairs_settle(&ps), 0);
 	estimate_regression(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
-	assert_float_equal(line_above(&e.line, 50 * SEC, ahead(50 * SEC)), 1500, 20);
+	assert_float_equal(line_above(&e.line, 50 * SEC, offset_by_seconds(50 * SEC)), 1500, 20);
 	pairs_release(&ps);
 }
 

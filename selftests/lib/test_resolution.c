@@ -6,13 +6,13 @@
 #include "message/resolution.h"
 #include "messages.h"
 
-static int64_t find(const int64_t *t, size_t n)
+static int64_t find_stamp_resolution(const int64_t *t, size_t n)
 {
 	struct resolution r = { 0 };
 
 	for (size_t i = 0; i < n; i++)
 		resolution_add(&r, t[i]);
-	return resolution_of(&r, 1);
+	return resolution_compute(&r, 1);
 }
 
 static void test_found(void **state)
@@ -27,11 +27,11 @@ static void test_found(void **state)
 
 		/* The resolution is found for any origin. */
 		for (int i = 0; i < 64; i++)
-			t[i] = below(&seed, 3600 * SEC / by) * by - 1800 * SEC + 1;
-		assert_int_equal(find(t, 64), by);
+			t[i] = draw_integer_below(&seed, 3600 * SEC / by) * by - 1800 * SEC + 1;
+		assert_int_equal(find_stamp_resolution(t, 64), by);
 		/* A single finer stamp shows that the clock has a finer resolution. */
 		t[50] = t[49] + 1;
-		assert_int_equal(find(t, 64), 1);
+		assert_int_equal(find_stamp_resolution(t, 64), 1);
 	}
 }
 
@@ -40,26 +40,26 @@ static void test_unknown(void **state)
 	int64_t t[64];
 
 	(void)state;
-	assert_int_equal(find(t, 0), 1);
+	assert_int_equal(find_stamp_resolution(t, 0), 1);
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 10 * US;
-	assert_int_equal(find(t, 64), 10 * US);
+	assert_int_equal(find_stamp_resolution(t, 64), 10 * US);
 	/* There are too few stamps, or most of them are equal. */
-	assert_int_equal(find(t, 2), 1);
+	assert_int_equal(find_stamp_resolution(t, 2), 1);
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 2;
-	assert_int_equal(find(t, 64), 2);
-	assert_int_equal(find(t, 12), 1);
+	assert_int_equal(find_stamp_resolution(t, 64), 2);
+	assert_int_equal(find_stamp_resolution(t, 12), 1);
 	for (int i = 0; i < 64; i++)
 		t[i] = i % 2 * US;
-	assert_int_equal(find(t, 64), US);
+	assert_int_equal(find_stamp_resolution(t, 64), US);
 	for (int i = 0; i < 64; i++)
 		t[i] = 5;
-	assert_int_equal(find(t, 64), 1);
+	assert_int_equal(find_stamp_resolution(t, 64), 1);
 	/* No clock ticks so rarely. */
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 60 * SEC;
-	assert_int_equal(find(t, 64), SEC);
+	assert_int_equal(find_stamp_resolution(t, 64), SEC);
 }
 
 /* The coarser the resolution is, the fewer stamps are needed to find it. */
@@ -80,8 +80,8 @@ static void test_few(void **state)
 
 		for (int i = 0; i < row[k].stamps; i++)
 			t[i] = 6 + (i ? prime[i] : 0) * by;
-		assert_int_equal(find(t, (size_t)row[k].stamps), by);
-		assert_int_equal(find(t, (size_t)row[k].stamps - 1), 1);
+		assert_int_equal(find_stamp_resolution(t, (size_t)row[k].stamps), by);
+		assert_int_equal(find_stamp_resolution(t, (size_t)row[k].stamps - 1), 1);
 	}
 }
 
@@ -94,16 +94,16 @@ static void test_from_epoch(void **state)
 	struct resolution r = { 0 };
 
 	(void)state;
-	assert_int_equal(resolution_of(&r, EPOCH), 1);
+	assert_int_equal(resolution_compute(&r, EPOCH), 1);
 	resolution_add(&r, 3 * SEC);
-	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC), SEC);
-	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 5000 * US), 5000 * US);
-	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 5 * US), 1);
-	assert_int_equal(resolution_of(&r, -3 * SEC), 1);
+	assert_int_equal(resolution_compute(&r, EPOCH / SEC * SEC), SEC);
+	assert_int_equal(resolution_compute(&r, EPOCH / SEC * SEC + 5000 * US), 5000 * US);
+	assert_int_equal(resolution_compute(&r, EPOCH / SEC * SEC + 5 * US), 1);
+	assert_int_equal(resolution_compute(&r, -3 * SEC), 1);
 	resolution_add(&r, 3 * SEC);
-	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC), SEC);
+	assert_int_equal(resolution_compute(&r, EPOCH / SEC * SEC), SEC);
 	resolution_add(&r, 3 * SEC + 20 * US);
-	assert_int_equal(resolution_of(&r, EPOCH / SEC * SEC + 10 * US), 10 * US);
+	assert_int_equal(resolution_compute(&r, EPOCH / SEC * SEC + 10 * US), 10 * US);
 }
 
 /* A common factor that the distances of a few stamps have by chance is not accepted. */
@@ -114,12 +114,12 @@ static void test_multiples(void **state)
 	int64_t many[20];
 
 	(void)state;
-	assert_int_equal(find(t, 4), SEC);
-	assert_int_equal(find(ms, 4), 1000 * US);
+	assert_int_equal(find_stamp_resolution(t, 4), SEC);
+	assert_int_equal(find_stamp_resolution(ms, 4), 1000 * US);
 	for (int i = 0; i < 20; i++)
 		many[i] = (i + i % 3) * 30 * US;
-	assert_int_equal(find(many, 8), 10 * US);
-	assert_int_equal(find(many, 20), 30 * US);
+	assert_int_equal(find_stamp_resolution(many, 8), 10 * US);
+	assert_int_equal(find_stamp_resolution(many, 20), 30 * US);
 }
 
 /*
@@ -135,15 +135,15 @@ static void test_merged(void **state)
 		struct resolution all = { 0 }, part[3] = { { 0 } }, sum = { 0 };
 
 		for (int i = 0; i < n; i++) {
-			const int64_t t = below(&seed, 9) * 30 * US;
-			const int k = (int)below(&seed, 3);
+			const int64_t t = draw_integer_below(&seed, 9) * 30 * US;
+			const int k = (int)draw_integer_below(&seed, 3);
 
 			resolution_add(&all, t);
 			resolution_add(&part[k], t - k * SEC);
 		}
 		for (int k = 2; k >= 0; k--)
 			resolution_merge(&sum, &part[k], k * SEC);
-		assert_int_equal(resolution_of(&sum, 1), resolution_of(&all, 1));
+		assert_int_equal(resolution_compute(&sum, 1), resolution_compute(&all, 1));
 		assert_int_equal(sum.stamps - sum.same, all.stamps - all.same);
 		assert_int_equal(sum.divisor, all.divisor);
 	}
@@ -192,14 +192,14 @@ static void test_raised(void **state)
 }
 
 /* Clock 1 runs fast by 80 ppm. Delays are 30 us plus a mean excess of about 100 us. */
-static void push(struct netsync *ns, const int64_t resolution[2], bool rounded)
+static void push_rounded_messages(struct netsync *ns, const int64_t resolution[2], bool rounded)
 {
 	uint64_t seed = 11;
 
 	for (int i = 0; i < 20000; i++) {
 		const int from = i & 1;
-		const double sent = uniform(&seed) * 1800e9;
-		const double received = sent + 30e3 + exponential(&seed, 100e3);
+		const double sent = draw_between_0_and_1(&seed) * 1800e9;
+		const double received = sent + 30e3 + draw_from_exponential(&seed, 100e3);
 		double at[2] = { sent, received };
 		int64_t t[2];
 
@@ -217,7 +217,7 @@ static void push(struct netsync *ns, const int64_t resolution[2], bool rounded)
 	}
 }
 
-static void solve(const int64_t resolution[2], bool rounded, double most)
+static void solve_rounded(const int64_t resolution[2], bool rounded, double most)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	struct netsync_host_info info = { .size = sizeof(info) };
@@ -225,7 +225,7 @@ static void solve(const int64_t resolution[2], bool rounded, double most)
 
 	assert_int_equal(netsync_add_host(ns, "a"), 0);
 	assert_int_equal(netsync_add_host(ns, "b"), 1);
-	push(ns, resolution, rounded);
+	push_rounded_messages(ns, resolution, rounded);
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	assert_int_equal(netsync_get_host(ns, 1, &info), 0);
 	assert_int_equal(info.quality, NETSYNC_ACCURATE);
@@ -245,14 +245,14 @@ static void solve(const int64_t resolution[2], bool rounded, double most)
 static void test_solved(void **state)
 {
 	(void)state;
-	solve((int64_t[]){ US, US }, false, 5e3);
-	solve((int64_t[]){ 100 * US, 100 * US }, false, 50e3);
-	solve((int64_t[]){ 4000 * US, 4000 * US }, false, 2000e3);
-	solve((int64_t[]){ 1, 10 * US }, false, 10e3);
+	solve_rounded((int64_t[]){ US, US }, false, 5e3);
+	solve_rounded((int64_t[]){ 100 * US, 100 * US }, false, 50e3);
+	solve_rounded((int64_t[]){ 4000 * US, 4000 * US }, false, 2000e3);
+	solve_rounded((int64_t[]){ 1, 10 * US }, false, 10e3);
 	/* No bound is false if the stamps were rounded to the nearest multiple either. */
-	solve((int64_t[]){ 100 * US, 100 * US }, true, 100e3);
-	solve((int64_t[]){ 1, 100 * US }, true, 100e3);
-	solve((int64_t[]){ 100 * US, 1 }, true, 100e3);
+	solve_rounded((int64_t[]){ 100 * US, 100 * US }, true, 100e3);
+	solve_rounded((int64_t[]){ 1, 100 * US }, true, 100e3);
+	solve_rounded((int64_t[]){ 100 * US, 1 }, true, 100e3);
 }
 
 /* Two clocks, which are 300 ms apart, have ticks of 40 ms; each tick is seen some ns late. */

@@ -17,7 +17,7 @@ struct bytes {
 	size_t num;
 };
 
-static int append(void *data, const void *bytes, size_t size)
+static int append_saved_part(void *data, const void *bytes, size_t size)
 {
 	struct bytes *b = data;
 
@@ -29,7 +29,7 @@ static int append(void *data, const void *bytes, size_t size)
 }
 
 /* Push a reading of one clock each second. All parts have all readings. */
-static void push_points(struct netsync *ns, const struct traffic *traffic)
+static void push_steering_points(struct netsync *ns, const struct traffic *traffic)
 {
 	const int64_t end = traffic->event[traffic->num - 1].time_ns;
 
@@ -47,7 +47,8 @@ static void push_points(struct netsync *ns, const struct traffic *traffic)
 }
 
 /* Make a part, which has only some shards, and which adds hosts in its own order. */
-static struct netsync *pushed(const struct traffic *traffic, uint32_t shards, bool steered)
+static struct netsync *push_shards_of_traffic(const struct traffic *traffic, uint32_t shards,
+					      bool steered)
 {
 	struct netsync *ns = netsync_new();
 	char name[8];
@@ -57,7 +58,7 @@ static struct netsync *pushed(const struct traffic *traffic, uint32_t shards, bo
 		assert_int_equal(netsync_add_host(ns, name), h);
 	}
 	if (steered)
-		push_points(ns, traffic);
+		push_steering_points(ns, traffic);
 	assert_int_equal(netsync_keep_shards(ns, shards), 0);
 	for (size_t i = 0; i < traffic->num; i++) {
 		const struct netsync_packet *p = &traffic->event[i];
@@ -65,8 +66,8 @@ static struct netsync *pushed(const struct traffic *traffic, uint32_t shards, bo
 		assert_int_equal(netsync_push_packet(ns, p), 0);
 		for (uint32_t h = 0; h < TRAFFIC_HOSTS && i % 1000 == 999; h++)
 			assert_int_equal(netsync_advance(ns, h,
-							 p->time_ns + traffic_reading(h, 0) -
-								 traffic_reading(p->host, SEC)),
+							 p->time_ns + traffic_read_clock(h, 0) -
+								 traffic_read_clock(p->host, SEC)),
 					 0);
 	}
 	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
@@ -123,7 +124,7 @@ struct counts {
 	uint64_t matched, ambiguous, unmatched; /* sums over all pairs */
 };
 
-static void add_counts(struct counts *sum, const struct netsync *ns)
+static void add_netsync_counts(struct counts *sum, const struct netsync *ns)
 {
 	struct netsync_stats s = { .size = sizeof(s) };
 
@@ -147,7 +148,7 @@ static void add_counts(struct counts *sum, const struct netsync *ns)
 }
 
 /* Save an object. Some objects were solved before. */
-static struct bytes saved(struct netsync *ns, struct counts *sum)
+static struct bytes save_with_counts(struct netsync *ns, struct counts *sum)
 {
 	static const struct netsync_options opt = { .size = sizeof(opt),
 						    .method = NETSYNC_METHOD_HULL };
@@ -155,27 +156,28 @@ static struct bytes saved(struct netsync *ns, struct counts *sum)
 
 	if (sum) {
 		assert_int_equal(netsync_solve(ns, &opt), 0);
-		add_counts(sum, ns);
+		add_netsync_counts(sum, ns);
 	}
-	assert_int_equal(netsync_save_messages(ns, append, &b), 0);
+	assert_int_equal(netsync_save_messages(ns, append_saved_part, &b), 0);
 	netsync_free(ns);
 	return b;
 }
 
 static void check_orders(const struct traffic *traffic, bool steered)
 {
-	struct netsync *all = pushed(traffic, (1 << NETSYNC_SHARDS) - 1, steered);
+	struct netsync *all = push_shards_of_traffic(traffic, (1 << NETSYNC_SHARDS) - 1, steered);
 	struct counts sum_of_parts = { 0 }, of_all = { 0 };
 	struct bytes part[PARTS];
 
 	assert_int_equal(netsync_solve(all, NULL), 0);
-	add_counts(&of_all, all);
+	add_netsync_counts(&of_all, all);
 	for (uint32_t k = 0; k < PARTS; k++) {
 		uint32_t shards = 0;
 
 		for (uint32_t s = k; s < NETSYNC_SHARDS; s += PARTS)
 			shards |= UINT32_C(1) << s;
-		part[k] = saved(pushed(traffic, shards, steered), &sum_of_parts);
+		part[k] = save_with_counts(push_shards_of_traffic(traffic, shards, steered),
+					   &sum_of_parts);
 	}
 	for (uint32_t first = 0; first < PARTS; first++) {
 		struct netsync *sum = netsync_new();
@@ -193,7 +195,7 @@ static void check_orders(const struct traffic *traffic, bool steered)
 		assert_int_equal(netsync_solve(sum, NULL), 0);
 		assert_same_clocks(all, sum);
 		assert_same_pairs(all, sum);
-		add_counts(&counts, sum);
+		add_netsync_counts(&counts, sum);
 		assert_memory_equal(&counts, &sum_of_parts, sizeof(counts));
 		assert_memory_equal(&counts, &of_all, sizeof(counts));
 		netsync_free(sum);
@@ -225,17 +227,18 @@ static void test_steered(void **state)
 static void test_hostile(void **state)
 {
 	struct traffic traffic = traffic_make(7, 300);
-	struct bytes b = saved(pushed(&traffic, (1 << NETSYNC_SHARDS) - 1, true), NULL);
+	struct bytes b = save_with_counts(
+		push_shards_of_traffic(&traffic, (1 << NETSYNC_SHARDS) - 1, true), NULL);
 	uint64_t seed = 1;
 	int refused = 0;
 
 	(void)state;
 	for (int i = 0; i < 4000; i++) {
 		struct netsync *ns = netsync_new();
-		const size_t at = (size_t)below(&seed, (int64_t)b.num);
+		const size_t at = (size_t)draw_integer_below(&seed, (int64_t)b.num);
 		const uint8_t was = b.at[at];
 
-		b.at[at] = (uint8_t)random64(&seed);
+		b.at[at] = (uint8_t)draw_random64(&seed);
 		if (netsync_merge_messages(ns, b.at, i % 4 ? b.num : at)) {
 			assert_string_not_equal(netsync_error(ns), "");
 			assert_int_equal(netsync_num_hosts(ns), 0);
@@ -251,7 +254,7 @@ static void test_hostile(void **state)
 	free(traffic.event);
 }
 
-static int no_room(void *data, const void *bytes, size_t size)
+static int refuse_to_write(void *data, const void *bytes, size_t size)
 {
 	(void)data;
 	(void)bytes;
@@ -262,13 +265,13 @@ static int no_room(void *data, const void *bytes, size_t size)
 static void test_errors(void **state)
 {
 	struct traffic traffic = traffic_make(8, 300);
-	struct netsync *ns = pushed(&traffic, (1 << NETSYNC_SHARDS) - 1, false);
+	struct netsync *ns = push_shards_of_traffic(&traffic, (1 << NETSYNC_SHARDS) - 1, false);
 	struct netsync *other = netsync_new();
 	struct bytes b = { 0 };
 
 	(void)state;
-	assert_int_equal(netsync_save_messages(ns, no_room, NULL), -ENOSPC);
-	assert_int_equal(netsync_save_messages(ns, append, &b), 0);
+	assert_int_equal(netsync_save_messages(ns, refuse_to_write, NULL), -ENOSPC);
+	assert_int_equal(netsync_save_messages(ns, append_saved_part, &b), 0);
 	netsync_add_host(other, "h1");
 	netsync_add_host(other, "h0");
 	assert_int_equal(netsync_merge_messages(other, b.at, b.num), -EINVAL);
@@ -307,7 +310,7 @@ static void test_after_solve(void **state)
 					 0);
 		}
 		assert_int_equal(netsync_solve(ns, NULL), 0);
-		b = saved(ns, NULL);
+		b = save_with_counts(ns, NULL);
 		assert_int_equal(netsync_merge_messages(copy, b.at, b.num), 0);
 		assert_int_equal(netsync_solve(copy, NULL), 0);
 		free(b.at);
@@ -318,10 +321,8 @@ static void test_after_solve(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_after_solve),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_after_solve), cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_errors),
 	};
 

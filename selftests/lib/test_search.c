@@ -17,17 +17,17 @@ static void test_near(void **state)
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
 		struct element e[MOST];
-		size_t num = (size_t)below(&seed, MOST + 1);
-		int64_t t = below(&seed, 10);
+		size_t num = (size_t)draw_integer_below(&seed, MOST + 1);
+		int64_t t = draw_integer_below(&seed, 10);
 
 		for (size_t i = 0; i < num; i++) {
 			e[i].t = t;
 			/* Some times are equal. */
-			t += below(&seed, 4);
+			t += draw_integer_below(&seed, 4);
 		}
 		for (int i = 0; i < 20; i++) {
-			int64_t at = below(&seed, t + 3) - 1;
-			size_t near = (size_t)below(&seed, MOST + 5);
+			int64_t at = draw_integer_below(&seed, t + 3) - 1;
+			size_t near = (size_t)draw_integer_below(&seed, MOST + 5);
 
 			assert_int_equal(LAST_NEAR(e, num, t, at, near), LAST_UNTIL(e, num, t, at));
 		}

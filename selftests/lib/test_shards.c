@@ -21,7 +21,7 @@ struct messages {
 	size_t events; /* reported by netsync_watch_packets() */
 };
 
-static void on_message(void *data, const struct netsync_message *msg)
+static void keep_shard_message(void *data, const struct netsync_message *msg)
 {
 	struct messages *m = data;
 
@@ -33,7 +33,7 @@ static void on_message(void *data, const struct netsync_message *msg)
 	m->found[m->num++] = (struct found){ msg->from, msg->to, msg->send_ns, msg->recv_ns };
 }
 
-static void on_packet(void *data, const struct netsync_packet *pkt)
+static void count_shard_packet(void *data, const struct netsync_packet *pkt)
 {
 	struct messages *m = data;
 
@@ -41,12 +41,12 @@ static void on_packet(void *data, const struct netsync_packet *pkt)
 	m->events++;
 }
 
-static int by_all(const void *a, const void *b)
+static int compare_found_bytes(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct found));
 }
 
-static void add_stats(struct netsync_stats *sum, const struct netsync_stats *s)
+static void add_shard_stats(struct netsync_stats *sum, const struct netsync_stats *s)
 {
 	sum->packets += s->packets;
 	sum->matched += s->matched;
@@ -58,8 +58,8 @@ static void add_stats(struct netsync_stats *sum, const struct netsync_stats *s)
 }
 
 /* Push the packets of some shards, and advance all hosts. */
-static void match(const struct traffic *traffic, uint32_t shards, struct messages *messages,
-		  struct netsync_stats *sum)
+static void match_some_shards(const struct traffic *traffic, uint32_t shards,
+			      struct messages *messages, struct netsync_stats *sum)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .method = NETSYNC_METHOD_HULL };
 	struct netsync_stats stats = { .size = sizeof(stats) };
@@ -68,8 +68,8 @@ static void match(const struct traffic *traffic, uint32_t shards, struct message
 	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
 		assert_int_equal(netsync_add_host(ns, "h"), h);
 	assert_int_equal(netsync_keep_shards(ns, shards), 0);
-	netsync_watch_messages(ns, on_message, messages);
-	netsync_watch_packets(ns, on_packet, messages);
+	netsync_watch_messages(ns, keep_shard_message, messages);
+	netsync_watch_packets(ns, count_shard_packet, messages);
 	for (size_t i = 0; i < traffic->num; i++) {
 		const struct netsync_packet *p = &traffic->event[i];
 
@@ -77,13 +77,13 @@ static void match(const struct traffic *traffic, uint32_t shards, struct message
 			assert_int_equal(netsync_push_packet(ns, p), 0);
 		for (uint32_t h = 0; h < TRAFFIC_HOSTS && i % 1000 == 999; h++)
 			assert_int_equal(netsync_advance(ns, h,
-							 p->time_ns + traffic_reading(h, 0) -
-								 traffic_reading(p->host, SEC)),
+							 p->time_ns + traffic_read_clock(h, 0) -
+								 traffic_read_clock(p->host, SEC)),
 					 0);
 	}
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	netsync_get_stats(ns, &stats);
-	add_stats(sum, &stats);
+	add_shard_stats(sum, &stats);
 	netsync_free(ns);
 }
 
@@ -97,11 +97,11 @@ static void test_shared_out(void **state)
 		struct messages all = { 0 };
 		struct netsync_stats whole = { 0 };
 
-		match(&traffic, ALL, &all, &whole);
+		match_some_shards(&traffic, ALL, &all, &whole);
 		assert_true(all.num > TRANSMISSIONS / 2);
 		assert_true(whole.ambiguous > 100 && whole.nat > 100);
 		assert_int_equal(all.events, traffic.num);
-		qsort(all.found, all.num, sizeof(*all.found), by_all);
+		qsort(all.found, all.num, sizeof(*all.found), compare_found_bytes);
 		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++) {
 			struct messages parts = { 0 };
 			struct netsync_stats sum = { 0 };
@@ -111,10 +111,10 @@ static void test_shared_out(void **state)
 
 				for (uint32_t s = part; s < NETSYNC_SHARDS; s += numbers[k])
 					shards |= UINT32_C(1) << s;
-				match(&traffic, shards, &parts, &sum);
+				match_some_shards(&traffic, shards, &parts, &sum);
 			}
 			assert_int_equal(parts.num, all.num);
-			qsort(parts.found, parts.num, sizeof(*parts.found), by_all);
+			qsort(parts.found, parts.num, sizeof(*parts.found), compare_found_bytes);
 			assert_memory_equal(parts.found, all.found, all.num * sizeof(*all.found));
 			assert_int_equal(parts.events, traffic.num);
 			assert_int_equal(whole.packets, traffic.num);
@@ -152,7 +152,7 @@ static void test_shares(void **state)
 /* Packets of kinds that are not matched are counted only once, too. */
 static void test_not_matched(void **state)
 {
-	struct netsync_packet p = a_segment();
+	struct netsync_packet p = make_tcp_segment();
 	uint32_t shards = netsync_packet_shards(&p);
 
 	(void)state;
@@ -167,7 +167,7 @@ static void test_not_matched(void **state)
 static void test_errors(void **state)
 {
 	struct netsync *ns = netsync_new();
-	struct netsync_packet p = a_segment();
+	struct netsync_packet p = make_tcp_segment();
 
 	(void)state;
 	assert_int_equal(netsync_add_host(ns, "a"), 0);

@@ -18,7 +18,8 @@ static const struct wander told = { .left_alone = true };
  * Make the bound for an hour with a minute of messages at each end, whose clocks are @ahead
  * and @later apart.
  */
-static void make(struct pair_bound *b, int64_t ahead, int64_t later, const struct wander *wander)
+static void make_silent_bound(struct pair_bound *b, int64_t ahead, int64_t later,
+			      const struct wander *wander)
 {
 	const struct correction c[2] = {
 		{ .known = true, .to = 3600 * SEC, .wander = wander },
@@ -39,7 +40,7 @@ static void make(struct pair_bound *b, int64_t ahead, int64_t later, const struc
 	pairs_release(&ps);
 }
 
-static int64_t half_width(const struct pair_bound *b, int64_t x)
+static int64_t get_half_width(const struct pair_bound *b, int64_t x)
 {
 	struct range y = rate_bound_at(&b->bound, x);
 
@@ -51,16 +52,16 @@ static void test_silence(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make(&b, SEC, SEC, &told);
+	make_silent_bound(&b, SEC, SEC, &told);
 	assert_true(b.usable);
 	/* A drift of 0.2 ppm/s adds its product with the hour squared, divided by 8. */
-	assert_in_range(half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
+	assert_in_range(get_half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
 	pair_bound_release(&b);
 
-	make(&b, SEC, SEC, NULL);
+	make_silent_bound(&b, SEC, SEC, NULL);
 	assert_true(b.usable);
 	/* A rate of 1500 ppm is possible for half an hour. */
-	assert_in_range(half_width(&b, 1800 * SEC), 2500 * 1000 * US, 2700 * 1000 * US);
+	assert_in_range(get_half_width(&b, 1800 * SEC), 2500 * 1000 * US, 2700 * 1000 * US);
 	pair_bound_release(&b);
 }
 
@@ -70,8 +71,8 @@ static void test_messages(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make(&b, SEC, SEC, NULL);
-	assert_in_range(half_width(&b, 30 * SEC), DELAY / 2, 10 * DELAY);
+	make_silent_bound(&b, SEC, SEC, NULL);
+	assert_in_range(get_half_width(&b, 30 * SEC), DELAY / 2, 10 * DELAY);
 	pair_bound_release(&b);
 }
 
@@ -96,10 +97,10 @@ static void test_set(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make(&b, SEC, SEC + 3 * SEC, NULL);
+	make_silent_bound(&b, SEC, SEC + 3 * SEC, NULL);
 	assert_false(b.usable);
 	pair_bound_release(&b);
-	make(&b, SEC, SEC + SEC / 2, NULL);
+	make_silent_bound(&b, SEC, SEC + SEC / 2, NULL);
 	assert_true(b.usable);
 	assert_false(silent_was_set(&b.bound));
 	pair_bound_release(&b);

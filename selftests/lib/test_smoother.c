@@ -12,7 +12,7 @@
 #define DELAY (UNKNOWNS - 1)
 
 /* Invert a symmetric positive matrix in place, by Gauss-Jordan elimination with pivots. */
-static void invert(double m[UNKNOWNS][UNKNOWNS])
+static void invert_symmetric(double m[UNKNOWNS][UNKNOWNS])
 {
 	static double a[UNKNOWNS][2 * UNKNOWNS];
 
@@ -45,26 +45,26 @@ static void invert(double m[UNKNOWNS][UNKNOWNS])
 			m[i][j] = a[i][UNKNOWNS + j] / a[i][i];
 }
 
-static void make_chain(struct chain *c, struct knot *knot, double jump)
+static void make_smoothed_chain(struct chain *c, struct knot *knot, double jump)
 {
 	uint64_t seed = 11;
 
 	*c = (struct chain){ .knot = knot, .num = KNOTS, .intensity = { 2, 0, 0.3, 0.05 } };
 	memset(knot, 0, KNOTS * sizeof(*knot));
 	for (int i = 0; i < KNOTS; i++) {
-		knot[i].length = i ? 0.5 + uniform(&seed) : 0;
+		knot[i].length = i ? 0.5 + draw_between_0_and_1(&seed) : 0;
 		knot[i].bend = 4 * knot[i].length;
 		knot[i].jump = i == 3 ? jump : 0;
-		knot[i].site.precision = i == 2 ? 0 : 0.1 + uniform(&seed);
-		knot[i].site.weighted = knot[i].site.precision *
-					(20 * uniform(&seed) - 10 + (i >= 3 ? sqrt(jump) : 0));
+		knot[i].site.precision = i == 2 ? 0 : 0.1 + draw_between_0_and_1(&seed);
+		knot[i].site.weighted = knot[i].site.precision * (20 * draw_between_0_and_1(&seed) -
+								  10 + (i >= 3 ? sqrt(jump) : 0));
 	}
 	for (int i = 0; i < STATES; i++)
 		c->first.deviation[i] = 30 / (i + 1.0);
 }
 
 /* Compute the prior covariance of all states, without the sites. */
-static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWNS])
+static void compute_prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWNS])
 {
 	/* This matrix maps increments to states. */
 	static double map[UNKNOWNS][UNKNOWNS];
@@ -80,7 +80,7 @@ static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWN
 
 			v[s] = 1;
 			if (n)
-				increment_loading(v, s, k->length);
+				increment_set_loading(v, s, k->length);
 			variance[at] = n ? c->intensity[s] * k->length :
 					   c->first.deviation[s] * c->first.deviation[s];
 			if (n && s == STATE_PHASE)
@@ -104,18 +104,18 @@ static void prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWN
 	}
 }
 
-static void check_chain(double jump, double tolerance)
+static void check_smoothing_across_jump(double jump, double tolerance)
 {
 	static double all[UNKNOWNS][UNKNOWNS];
 	struct knot knot[KNOTS];
 	struct chain c;
 
-	make_chain(&c, knot, jump);
-	prior_covariance(&c, all);
-	invert(all);
+	make_smoothed_chain(&c, knot, jump);
+	compute_prior_covariance(&c, all);
+	invert_symmetric(all);
 	for (int n = 0; n < KNOTS; n++)
 		all[n * STATES][n * STATES] += knot[n].site.precision;
-	invert(all);
+	invert_symmetric(all);
 	assert_int_equal(smooth_chain(&c), 0);
 	for (int n = 0; n < KNOTS; n++) {
 		for (int i = 0; i < STATES; i++) {
@@ -133,8 +133,8 @@ static void check_chain(double jump, double tolerance)
 static void test_dense(void **state)
 {
 	(void)state;
-	check_chain(0, 1e-6);
-	check_chain(1e4, 1e-5);
+	check_smoothing_across_jump(0, 1e-6);
+	check_smoothing_across_jump(1e4, 1e-5);
 }
 
 /*
@@ -152,11 +152,11 @@ static void test_joint_delay(void **state)
 	struct chain c;
 
 	(void)state;
-	make_chain(&c, knot, 100);
+	make_smoothed_chain(&c, knot, 100);
 	c.delay = &delay;
 	c.delay_prior = prior;
-	prior_covariance(&c, all);
-	invert(all);
+	compute_prior_covariance(&c, all);
+	invert_symmetric(all);
 	all[DELAY][DELAY] = prior.precision;
 	weighted[DELAY] = prior.weighted;
 	for (int n = 0; n < KNOTS; n++) {
@@ -164,8 +164,9 @@ static void test_joint_delay(void **state)
 
 		knot[n].site = (struct natural){ 0, 0 };
 		for (int sign = -1; sign <= 1; sign += 2) {
-			const double p = (n % 2 ? 2 + sign : 2 - sign) * (0.1 + uniform(&seed));
-			const double z = 30 + sign * 20 * uniform(&seed);
+			const double p = (n % 2 ? 2 + sign : 2 - sign) *
+					 (0.1 + draw_between_0_and_1(&seed));
+			const double z = 30 + sign * 20 * draw_between_0_and_1(&seed);
 
 			all[at][at] += p;
 			all[DELAY][DELAY] += p;
@@ -176,21 +177,23 @@ static void test_joint_delay(void **state)
 				      sign);
 		}
 	}
-	invert(all);
+	invert_symmetric(all);
 	/* The second time, the sites are those that the first one moved. */
 	for (int times = 0; times < 2; times++) {
 		memset(&c.first.mean, 0, sizeof(c.first.mean));
 		for (int i = 0; i < STATES; i++)
 			c.first.deviation[i] = 30 / (i + 1.0);
 		assert_int_equal(smooth_chain(&c), 0);
-		assert_float_equal(delay.mean, dot(all[DELAY], weighted, UNKNOWNS), 1e-6 * 30);
+		assert_float_equal(delay.mean, dot_product(all[DELAY], weighted, UNKNOWNS),
+				   1e-6 * 30);
 		assert_float_equal(delay.variance, all[DELAY][DELAY], 1e-6 * delay.variance);
 		for (int n = 0; n < KNOTS; n++) {
 			const int at = n * STATES;
 
 			for (int i = 0; i < STATES; i++)
 				assert_float_equal(knot[n].state[i],
-						   dot(all[at + i], weighted, UNKNOWNS), 1e-5);
+						   dot_product(all[at + i], weighted, UNKNOWNS),
+						   1e-5);
 			assert_float_equal(knot[n].variance, all[at][at], 1e-6 * all[at][at]);
 			assert_float_equal(knot[n].response * delay.variance, all[at][DELAY],
 					   1e-6 * all[at][at]);
@@ -206,9 +209,9 @@ static void test_large_jump(void **state)
 	struct chain c;
 
 	(void)state;
-	make_chain(&c, near, 1e12);
+	make_smoothed_chain(&c, near, 1e12);
 	assert_int_equal(smooth_chain(&c), 0);
-	make_chain(&c, far, jump);
+	make_smoothed_chain(&c, far, jump);
 	assert_int_equal(smooth_chain(&c), 0);
 	for (int n = 0; n < KNOTS; n++)
 		assert_float_equal(near[n].variance, far[n].variance, 1e-6 * near[n].variance);
@@ -227,7 +230,7 @@ static void test_scores(void **state)
 	struct chain c;
 
 	(void)state;
-	make_chain(&c, knot, 1e4);
+	make_smoothed_chain(&c, knot, 1e4);
 	assert_int_equal(smooth_chain(&c), 0);
 	for (int n = 1; n < KNOTS; n++) {
 		double sum[STATES];
@@ -242,7 +245,7 @@ static void test_scores(void **state)
 					    knot[n].bend * knot[n].length * knot[n].length / 12;
 			if (s == STATE_FREQUENCY)
 				variance = knot[n].bend;
-			increment_loading(loading, s, knot[n].length);
+			increment_set_loading(loading, s, knot[n].length);
 			for (int i = 0; i < STATES; i++)
 				sum[i] += loading[i] * variance * knot[n].score[s].gradient;
 		}

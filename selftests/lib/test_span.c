@@ -24,7 +24,7 @@ static void test_all_seen(void **state)
 	struct pairs ps = { 0 };
 
 	(void)state;
-	add_talk(&ps, 100, AHEAD, 100 * US);
+	add_talk_of_two(&ps, 100, AHEAD, 100 * US);
 	set_spans(&ps, host);
 	for (int h = 0; h < 2; h++) {
 		assert_int_equal(host[h].span.lo, host[h].first);
@@ -44,7 +44,7 @@ static void test_false_time(void **state)
 
 	(void)state;
 	add_message(&ps, 0, 1, YEAR, AHEAD + 40 * SEC);
-	add_talk(&ps, 2000, AHEAD, 100 * US);
+	add_talk_of_two(&ps, 2000, AHEAD, 100 * US);
 	set_spans(&ps, host);
 	assert_true(host[0].span.lo <= SEC / 2);
 	assert_true(host[0].span.hi >= 1999 * SEC && host[0].span.hi < YEAR / 100);
@@ -61,7 +61,7 @@ static void test_said(void **state)
 	struct pairs ps = { 0 };
 
 	(void)state;
-	add_talk(&ps, 100, AHEAD, 100 * US);
+	add_talk_of_two(&ps, 100, AHEAD, 100 * US);
 	assert_int_equal(spans_set(host, 2, ps.pair, ps.num, 500e-6), 0);
 	assert_int_equal(host[0].span.lo, -50 * SEC);
 	assert_int_equal(host[0].span.hi, 300 * SEC);

@@ -9,12 +9,12 @@
  * Return the abscissa of a coefficient: if all coefficients are on a line at their
  * abscissas, the spline is that line.
  */
-static double abscissa(const struct spline *s, size_t i)
+static double compute_abscissa(const struct spline *s, size_t i)
 {
 	return (s->knot[i + 1] + s->knot[i + 2] + s->knot[i + 3]) / 3;
 }
 
-static struct spline make(size_t intervals, const struct spline_knot *b, size_t n)
+static struct spline make_test_spline(size_t intervals, const struct spline_knot *b, size_t n)
 {
 	struct spline s;
 
@@ -35,18 +35,18 @@ static struct spline make(size_t intervals, const struct spline_knot *b, size_t 
 	return s;
 }
 
-static void set_random(struct spline *s, uint64_t seed)
+static void set_random_coefficients(struct spline *s, uint64_t seed)
 {
 	for (size_t i = 0; i < s->coefs; i++)
-		s->coef[i] = uniform(&seed) * 2 - 1;
+		s->coef[i] = draw_between_0_and_1(&seed) * 2 - 1;
 	spline_set_cubics(s);
 }
 
 /* The basis functions sum to one, and any line can be represented. */
-static void check_lines(struct spline *s)
+static void check_spline_lines(struct spline *s)
 {
 	for (size_t i = 0; i < s->coefs; i++)
-		s->coef[i] = 7 - 3 * abscissa(s, i);
+		s->coef[i] = 7 - 3 * compute_abscissa(s, i);
 	spline_set_cubics(s);
 	for (int i = 0; i <= 5000; i++) {
 		double t = SPAN / 5000 * i, sum = 0;
@@ -72,19 +72,19 @@ static void test_lines(void **state)
 
 	(void)state;
 	for (size_t intervals = 1; intervals < 40; intervals++) {
-		struct spline s = make(intervals, NULL, 0);
+		struct spline s = make_test_spline(intervals, NULL, 0);
 
 		assert_int_equal(s.coefs, intervals + 3);
-		check_lines(&s);
+		check_spline_lines(&s);
 		spline_free(&s);
-		s = make(intervals, near, sizeof(near) / sizeof(near[0]));
-		check_lines(&s);
+		s = make_test_spline(intervals, near, sizeof(near) / sizeof(near[0]));
+		check_spline_lines(&s);
 		spline_free(&s);
 	}
 }
 
 /* Compute the changes of value, slope and curvature at a place. */
-static void changes(const struct spline *s, double t, double change[3])
+static void compute_changes_at(const struct spline *s, double t, double change[3])
 {
 	const double h = 1e-3;
 	double v[2][3];
@@ -108,23 +108,23 @@ static void test_smoothness(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct spline s = make(10, b, 2);
+		struct spline s = make_test_spline(10, b, 2);
 		double c[3];
 
-		set_random(&s, seed);
+		set_random_coefficients(&s, seed);
 		/* At regular knots and between them, two derivatives are continuous. */
 		for (double t = 5; t < 96; t += 5) {
-			changes(&s, t, c);
+			compute_changes_at(&s, t, c);
 			assert_true(c[0] < 1e-6);
 			assert_true(c[1] < 1e-2);
 			assert_true(c[2] < 1e-2);
 		}
 		/* At a rate step, the value is continuous, but the slope need not be. */
-		changes(&s, b[0].t, c);
+		compute_changes_at(&s, b[0].t, c);
 		assert_true(c[0] < 1e-6);
 		worst[0] = fmax(worst[0], c[1]);
 		/* This is a phase step. */
-		changes(&s, b[1].t, c);
+		compute_changes_at(&s, b[1].t, c);
 		worst[1] = fmax(worst[1], c[0]);
 		spline_free(&s);
 	}
@@ -135,14 +135,14 @@ static void test_smoothness(void **state)
 static void test_jump_parts(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
-	struct spline s = make(10, &b, 1);
+	struct spline s = make_test_spline(10, &b, 1);
 
 	(void)state;
 	for (size_t i = 0; i < s.coefs; i++)
-		s.coef[i] = abscissa(&s, i) < 50 ? -1 : 1;
+		s.coef[i] = compute_abscissa(&s, i) < 50 ? -1 : 1;
 	/* Of several knots at the same place, the first belongs to the part before it. */
 	for (size_t i = 1; i < s.coefs; i++)
-		if (abscissa(&s, i) == 50 && abscissa(&s, i - 1) < 50)
+		if (compute_abscissa(&s, i) == 50 && compute_abscissa(&s, i - 1) < 50)
 			s.coef[i] = -1;
 	spline_set_cubics(&s);
 	for (double t = 0; t < 49.99; t += 0.1)
@@ -156,12 +156,13 @@ static void test_jump_parts(void **state)
 static void test_flat(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
-	struct spline s = make(10, &b, 1);
+	struct spline s = make_test_spline(10, &b, 1);
 
 	(void)state;
 	for (int sign = 1; sign >= -1; sign -= 2) {
 		for (size_t i = 0; i < s.coefs; i++)
-			s.coef[i] = sign * (0.5 * abscissa(&s, i) + (i >= s.coefs / 2 ? 1e6 : 0));
+			s.coef[i] = sign *
+				    (0.5 * compute_abscissa(&s, i) + (i >= s.coefs / 2 ? 1e6 : 0));
 		spline_set_cubics(&s);
 		assert_true(spline_steepest(&s) < 0.51);
 		assert_true(spline_steepest(&s) > 0.49);
@@ -180,10 +181,11 @@ static void test_follow(void **state)
 
 	(void)state;
 	for (size_t more = 1; more <= 8; more *= 2) {
-		struct spline s = make(8, b, 3), fine = make(8 * more, b, 3);
+		struct spline s = make_test_spline(8, b, 3),
+			      fine = make_test_spline(8 * more, b, 3);
 		bool same = more <= 2;
 
-		set_random(&s, more);
+		set_random_coefficients(&s, more);
 		spline_follow(&fine, &s);
 		spline_set_cubics(&fine);
 		for (int i = 0; i < 1000; i++) {

@@ -10,7 +10,7 @@
 static void random_vector(uint64_t *seed, double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		v[i] = 2 * uniform(seed) - 1;
+		v[i] = 2 * draw_between_0_and_1(seed) - 1;
 }
 
 /* A cubic continues by its Taylor series, and two steps give the same as one step of their sum. */
@@ -86,7 +86,7 @@ static void test_loading(void **state)
 
 		unit[s] = 1;
 		state_shift(unit, LENGTH / 2);
-		increment_loading(loading, s, LENGTH);
+		increment_set_loading(loading, s, LENGTH);
 		for (int i = 0; i < STATES; i++)
 			assert_float_equal(loading[i], unit[i], 1e-15);
 	}

@@ -14,7 +14,7 @@
 
 /* ---- polylines ------------------------------------------------------------ */
 
-static void lines_go_both_ways(void **state)
+static void test_lines_go_both_ways(void **state)
 {
 	struct polyline l = { .slope_before = 2, .slope_after = 0.5 };
 
@@ -35,7 +35,7 @@ static void lines_go_both_ways(void **state)
 	polyline_release(&l);
 }
 
-static void lines_are_thinned(void **state)
+static void test_lines_are_thinned(void **state)
 {
 	struct polyline l = { 0 }, all = { 0 };
 	uint64_t s = 1;
@@ -43,7 +43,7 @@ static void lines_are_thinned(void **state)
 	(void)state;
 	for (int64_t x = 0; x < 2000; x++) {
 		int64_t y = x * 1000000 + (x > 700 ? (x - 700) * 100 : 0) +
-			    (int64_t)(random64(&s) % 3);
+			    (int64_t)(draw_random64(&s) % 3);
 
 		assert_int_equal(polyline_add(&l, x * 1000000, y), 0);
 		assert_int_equal(polyline_add(&all, x * 1000000, y), 0);
@@ -59,38 +59,38 @@ static void lines_are_thinned(void **state)
 /* ---- estimates ---------------------------------------------------------------- */
 
 /* Measure the errors for the same oscillators and messages without steering. */
-static struct errors alone(uint64_t seed)
+static struct errors measure_unsteered_errors(uint64_t seed)
 {
 	struct world w;
 	struct errors e;
 
-	make_world(&w, seed);
-	talk(&w, 0, SPAN);
-	e = solve(&w);
+	make_steered_world(&w, seed);
+	exchange_messages(&w, 0, SPAN);
+	e = solve_and_measure(&w);
 	netsync_free(w.ns);
 	return e;
 }
 
-static void as_if_nobody_steered(void **state)
+static void test_as_if_nobody_steered(void **state)
 {
 	uint64_t seeds = 11;
 
 	(void)state;
 	for (int k = 0; k < 6; k++) {
-		uint64_t s = random64(&seeds);
-		struct errors free_running = alone(s), e;
+		uint64_t s = draw_random64(&seeds);
+		struct errors free_running = measure_unsteered_errors(s), e;
 		struct world w;
 
-		make_world(&w, s);
+		make_steered_world(&w, s);
 		/* Both clocks are steered, or only the first, or only the second one. */
 		for (int i = 0; i < 2; i++)
 			if (k % 3 != 1 + i)
-				chrony(&w.m[i], &seeds);
+				steer_like_chrony(&w.m[i], &seeds);
 		for (uint32_t i = 0; i < 2; i++)
 			if (w.m[i].num > 1)
-				tell(&w, i, 0, SPAN);
-		talk(&w, 0, SPAN);
-		e = solve(&w);
+				push_all_changes(&w, i, 0, SPAN);
+		exchange_messages(&w, 0, SPAN);
+		e = solve_and_measure(&w);
 		print_message("alone %lld / %.0f, steered %lld / %.0f ns\n",
 			      (long long)free_running.max, free_running.rms, (long long)e.max,
 			      e.rms);
@@ -106,7 +106,7 @@ static void as_if_nobody_steered(void **state)
 	}
 }
 
-static void told_on_the_way(void **state)
+static void test_told_on_the_way(void **state)
 {
 	struct errors at_once, e;
 	struct world w[2];
@@ -115,21 +115,21 @@ static void told_on_the_way(void **state)
 	for (int k = 0; k < 2; k++) {
 		uint64_t s = 5;
 
-		make_world(&w[k], 3);
-		chrony(&w[k].m[0], &s);
-		chrony(&w[k].m[1], &s);
+		make_steered_world(&w[k], 3);
+		steer_like_chrony(&w[k].m[0], &s);
+		steer_like_chrony(&w[k].m[1], &s);
 		for (int64_t t = 0; t < SPAN; t += k ? 10 * SEC : SPAN) {
-			tell(&w[k], 0, t, t + (k ? 10 * SEC : SPAN));
-			tell(&w[k], 1, t, t + (k ? 10 * SEC : SPAN));
-			talk(&w[k], t, t + (k ? 10 * SEC : SPAN));
+			push_all_changes(&w[k], 0, t, t + (k ? 10 * SEC : SPAN));
+			push_all_changes(&w[k], 1, t, t + (k ? 10 * SEC : SPAN));
+			exchange_messages(&w[k], t, t + (k ? 10 * SEC : SPAN));
 		}
 	}
-	at_once = solve(&w[0]);
-	e = solve(&w[1]);
+	at_once = solve_and_measure(&w[0]);
+	e = solve_and_measure(&w[1]);
 	assert_true(fabs(e.rms - at_once.rms) < 3);
 	assert_int_equal(e.outside, 0);
 	/* Solving a second time changes nothing. */
-	at_once = solve(&w[1]);
+	at_once = solve_and_measure(&w[1]);
 	assert_true(at_once.rms == e.rms);
 	netsync_free(w[0].ns);
 	netsync_free(w[1].ns);
@@ -137,52 +137,52 @@ static void told_on_the_way(void **state)
 
 /* ---- wrong and lost points ------------------------------------------------------ */
 
-static void lost_ones_cost_their_time(void **state)
+static void test_lost_ones_cost_their_time(void **state)
 {
 	uint64_t seeds = 21;
 
 	(void)state;
 	for (int k = 0; k < 4; k++) {
 		const int64_t lost = k & 1 ? 20 * SEC : 5 * SEC;
-		uint64_t s = random64(&seeds);
-		struct errors free_running = alone(s), e;
+		uint64_t s = draw_random64(&seeds);
+		struct errors free_running = measure_unsteered_errors(s), e;
 		struct world w;
 
-		make_world(&w, s);
-		chrony(&w.m[0], &seeds);
-		chrony(&w.m[1], &seeds);
-		tell(&w, 0, 0, SPAN);
-		tell_but(&w, 1, SPAN / 2, SPAN / 2 + lost);
-		talk(&w, 0, SPAN);
-		e = solve(&w);
+		make_steered_world(&w, s);
+		steer_like_chrony(&w.m[0], &seeds);
+		steer_like_chrony(&w.m[1], &seeds);
+		push_all_changes(&w, 0, 0, SPAN);
+		push_changes_with_losses(&w, 1, SPAN / 2, SPAN / 2 + lost);
+		exchange_messages(&w, 0, SPAN);
+		e = solve_and_measure(&w);
 		assert_int_equal(e.outside, 0);
 		check_accurate(&w);
-		e = errors_at(&w, SEC / 10, SPAN / 2 + lost / 2, lost);
+		e = measure_errors(&w, SEC / 10, SPAN / 2 + lost / 2, lost);
 		assert_true(e.rms <= 1.5 * free_running.rms + 3);
 		netsync_free(w.ns);
 	}
 }
 
-static void wrong_ones_are_left_out(void **state)
+static void test_wrong_ones_are_left_out(void **state)
 {
 	const int64_t off[] = { 10 * US, -SEC, 3600 * SEC, 90 * US };
-	struct errors free_running = alone(31), e;
+	struct errors free_running = measure_unsteered_errors(31), e;
 	uint64_t s = 7;
 	struct world w;
 
 	(void)state;
-	make_world(&w, 31);
-	chrony(&w.m[1], &s);
-	tell(&w, 1, 0, SPAN);
+	make_steered_world(&w, 31);
+	steer_like_chrony(&w.m[1], &s);
+	push_all_changes(&w, 1, 0, SPAN);
 	for (int i = 0; i < 4; i++) {
-		struct netsync_clock_point p = point_at(
-			&w.m[1], 1, raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 3));
+		struct netsync_clock_point p = make_clock_point(
+			&w.m[1], 1, compute_raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 3));
 
 		p.raw_ns += off[i];
 		assert_int_equal(netsync_push_clock(w.ns, &p), 0);
 	}
-	talk(&w, 0, SPAN);
-	e = solve(&w);
+	exchange_messages(&w, 0, SPAN);
+	e = solve_and_measure(&w);
 	assert_int_equal(e.outside, 0);
 	check_accurate(&w);
 	assert_true(e.rms <= 1.5 * free_running.rms + 3);
@@ -193,7 +193,7 @@ static void wrong_ones_are_left_out(void **state)
  * Readings cover a much longer time than messages. The result covers the time of the
  * messages and slightly more.
  */
-static void results_reach_so_far(void **state)
+static void test_results_reach_so_far(void **state)
 {
 	struct netsync_model all = { .size = sizeof(all) }, some = { .size = sizeof(some) };
 	int64_t ref, bound, middle = SPAN / 2;
@@ -204,10 +204,10 @@ static void results_reach_so_far(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct netsync_model *m = i ? &some : &all;
 
-		make_world(&w, 61);
-		sample(&w, 0, SPAN, &s);
-		talk(&w, i ? middle : 0, i ? middle + 10 * SEC : SPAN);
-		solve(&w);
+		make_steered_world(&w, 61);
+		push_sampled_readings(&w, 0, SPAN, &s);
+		exchange_messages(&w, i ? middle : 0, i ? middle + 10 * SEC : SPAN);
+		solve_and_measure(&w);
 		assert_int_equal(netsync_clock_model(netsync_host_clock(w.ns, 1), m), 0);
 		if (!i) {
 			netsync_free(w.ns);
@@ -233,7 +233,7 @@ static void results_reach_so_far(void **state)
  * Readings begin some seconds after the messages, or end before them, and the clock is
  * slewed in the time without readings. Only this time has a wide bound.
  */
-static void readings_are_fewer(void **state)
+static void test_readings_are_fewer(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
@@ -246,36 +246,36 @@ static void readings_are_fewer(void **state)
 		struct machine *m;
 		struct errors e;
 
-		make_world(&w, 81 + i);
+		make_steered_world(&w, 81 + i);
 		m = &w.m[i >> 1 & 1];
-		steer(m, raw_time(m, slew), 1 + 500e-6, 0);
+		steer_clock(m, compute_raw_time(m, slew), 1 + 500e-6, 0);
 		if (i & 1)
-			steer(m, raw_time(m, begin - SEC / 2), 1, 0);
-		sample(&w, begin, end, &s);
-		talk(&w, 0, SPAN);
-		e = solve(&w);
+			steer_clock(m, compute_raw_time(m, begin - SEC / 2), 1, 0);
+		push_sampled_readings(&w, begin, end, &s);
+		exchange_messages(&w, 0, SPAN);
+		e = solve_and_measure(&w);
 		assert_int_equal(e.outside + e.unknown, 0);
 		check_accurate(&w);
-		e = i & 1 ? errors_at(&w, SEC / 10, 0, begin + SEC) :
-			    errors_at(&w, SEC / 10, SPAN, less + SEC);
+		e = i & 1 ? measure_errors(&w, SEC / 10, 0, begin + SEC) :
+			    measure_errors(&w, SEC / 10, SPAN, less + SEC);
 		assert_true(e.rms < 100);
 		netsync_free(w.ns);
 	}
 }
 
-static void sampled_ones_do(void **state)
+static void test_sampled_ones_do(void **state)
 {
-	struct errors free_running = alone(41), e;
+	struct errors free_running = measure_unsteered_errors(41), e;
 	uint64_t s = 8;
 	struct world w;
 
 	(void)state;
-	make_world(&w, 41);
-	chrony(&w.m[0], &s);
-	chrony(&w.m[1], &s);
-	sample(&w, 0, SPAN, &s);
-	talk(&w, 0, SPAN);
-	e = solve(&w);
+	make_steered_world(&w, 41);
+	steer_like_chrony(&w.m[0], &s);
+	steer_like_chrony(&w.m[1], &s);
+	push_sampled_readings(&w, 0, SPAN, &s);
+	exchange_messages(&w, 0, SPAN);
+	e = solve_and_measure(&w);
 	print_message("alone %lld / %.0f, sampled %lld / %.0f ns\n", (long long)free_running.max,
 		      free_running.rms, (long long)e.max, e.rms);
 	assert_int_equal(e.outside, 0);
@@ -288,7 +288,7 @@ static void sampled_ones_do(void **state)
  * Readings arrive later than packets, and results are requested in between, as in "netsync
  * live".
  */
-static void late_ones_are_waited_for(void **state)
+static void test_late_ones_are_waited_for(void **state)
 {
 	const int64_t apart = 30 * SEC, lag = 3 * SEC;
 	struct netsync_steering told = { .size = sizeof(told) };
@@ -298,34 +298,36 @@ static void late_ones_are_waited_for(void **state)
 	struct world w;
 
 	(void)state;
-	make_world(&w, 41);
-	chrony(&w.m[0], &s);
-	chrony(&w.m[1], &s);
+	make_steered_world(&w, 41);
+	steer_like_chrony(&w.m[0], &s);
+	steer_like_chrony(&w.m[1], &s);
 	for (int64_t t = 0; t < SPAN; t += apart) {
 		/* Readings begin before the first packet. */
-		sample(&w, t ? t - lag : -SEC, t + apart - lag, &noise);
-		talk(&w, t, t + apart);
+		push_sampled_readings(&w, t ? t - lag : -SEC, t + apart - lag, &noise);
+		exchange_messages(&w, t, t + apart);
 		for (uint32_t host = 0; host < 2; host++)
 			assert_int_equal(netsync_advance(w.ns, host,
-							 reading(&w.m[host], t + apart - lag)),
+							 read_clock_at_time(&w.m[host],
+									    t + apart - lag)),
 					 0);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
 		for (int64_t at = 0; at < t + apart; at += SEC) {
 			uint32_t ref = (uint32_t)netsync_reference(w.ns);
-			int64_t got, bound, truth = reading(&w.m[ref], at);
+			int64_t got, bound, truth = read_clock_at_time(&w.m[ref], at);
 
 			assert_int_equal(netsync_convert(netsync_host_clock(w.ns, !ref),
-							 reading(&w.m[!ref], at), &got, &bound),
+							 read_clock_at_time(&w.m[!ref], at), &got,
+							 &bound),
 					 0);
 			e.outside += llabs(got - truth) > bound;
 			if (at < t + apart - lag && llabs(got - truth) > e.max)
 				e.max = llabs(got - truth);
 		}
 	}
-	sample(&w, SPAN - lag, SPAN, &noise);
+	push_sampled_readings(&w, SPAN - lag, SPAN, &noise);
 	for (uint32_t host = 0; host < 2; host++)
 		assert_int_equal(netsync_advance(w.ns, host, INT64_MAX), 0);
-	last = solve(&w);
+	last = solve_and_measure(&w);
 	print_message("on the way %lld ns, at the end %lld / %.0f ns\n", (long long)e.max,
 		      (long long)last.max, last.rms);
 	assert_int_equal(e.outside, 0);
@@ -336,25 +338,25 @@ static void late_ones_are_waited_for(void **state)
 	assert_true((double)(pair.messages[0] + pair.messages[1]) >
 		    0.97 * (double)(2 * RATE * (SPAN / SEC)));
 	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
-	assert_int_equal(told.until_ns, reading(&w.m[0], SPAN - SEC / 10));
+	assert_int_equal(told.until_ns, read_clock_at_time(&w.m[0], SPAN - SEC / 10));
 	netsync_free(w.ns);
 }
 
-static void a_gap_falls_back(void **state)
+static void test_a_gap_falls_back(void **state)
 {
 	uint64_t s = 13;
 	struct world w;
 	struct errors e;
 
 	(void)state;
-	make_world(&w, 51);
-	chrony(&w.m[1], &s);
-	tell_but(&w, 1, SPAN / 3, SPAN / 2);
-	talk(&w, 0, SPAN);
+	make_steered_world(&w, 51);
+	steer_like_chrony(&w.m[1], &s);
+	push_changes_with_losses(&w, 1, SPAN / 3, SPAN / 2);
+	exchange_messages(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
 	check_steering(&w, 1, SPAN / 6);
 	/* Where readings report the steering, the accuracy is the same as without the gap. */
-	e = errors_at(&w, SEC / 10, SPAN / 12 * 5, SPAN / 6);
+	e = measure_errors(&w, SEC / 10, SPAN / 12 * 5, SPAN / 6);
 	print_message("beside the gap %lld / %.0f ns\n", (long long)e.max, e.rms);
 	assert_in_range(e.max, 0, 20000);
 	netsync_free(w.ns);
@@ -364,7 +366,7 @@ static void a_gap_falls_back(void **state)
  * Without packets, as in a recording that has none, there are no spans, but there is a
  * reference.
  */
-static void nothing_to_correct(void **state)
+static void test_nothing_to_correct(void **state)
 {
 	for (int spans = 0; spans < 3; spans++) {
 		int64_t at = EPOCH, got, bound;
@@ -372,11 +374,12 @@ static void nothing_to_correct(void **state)
 		struct world w;
 
 		(void)state;
-		make_world(&w, 61);
-		sample(&w, 0, 9 * SEC, &s);
+		make_steered_world(&w, 61);
+		push_sampled_readings(&w, 0, 9 * SEC, &s);
 		for (int i = 0; i < spans; i++)
 			assert_int_equal(netsync_extend_span(w.ns, 0,
-							     reading(&w.m[0], (2 + 3 * i) * SEC)),
+							     read_clock_at_time(&w.m[0],
+										(2 + 3 * i) * SEC)),
 					 0);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
 		assert_int_equal(
@@ -388,7 +391,7 @@ static void nothing_to_correct(void **state)
 	}
 }
 
-static void senseless_ones_are_refused(void **state)
+static void test_senseless_ones_are_refused(void **state)
 {
 	struct netsync_clock_point p = {
 		.size = sizeof(p), .time_ns = EPOCH, .raw_ns = SEC, .rate = 1,
@@ -460,22 +463,23 @@ static void senseless_ones_are_refused(void **state)
 /* ---- messages before the first point --------------------------------------------- */
 
 /* Make a clock that is slewed strongly at first, and slightly all the time. */
-static void slew_at_begin(struct machine *m, double first)
+static void slew_clock_at_begin(struct machine *m, double first)
 {
-	steer(m, raw_time(m, -SEC / 2), 1 + first, 0);
+	steer_clock(m, compute_raw_time(m, -SEC / 2), 1 + first, 0);
 	for (int64_t t = 5 * SEC; t < SPAN; t += 30 * SEC) {
-		steer(m, raw_time(m, t), 1, 0);
-		steer(m, raw_time(m, t + 20 * SEC), 1 + 60 * PPM, 0);
+		steer_clock(m, compute_raw_time(m, t), 1, 0);
+		steer_clock(m, compute_raw_time(m, t + 20 * SEC), 1 + 60 * PPM, 0);
 	}
 }
 
 /* Push ten readings a second, beginning at @from. */
-static void tell_from(struct world *w, uint32_t host, int64_t from)
+static void push_readings_from(struct world *w, uint32_t host, int64_t from)
 {
 	const struct machine *m = &w->m[host];
 
-	for (int64_t raw = raw_time(m, from); raw < raw_time(m, SPAN); raw += SEC / 10) {
-		const struct netsync_clock_point p = point_at(m, host, raw);
+	for (int64_t raw = compute_raw_time(m, from); raw < compute_raw_time(m, SPAN);
+	     raw += SEC / 10) {
+		const struct netsync_clock_point p = make_clock_point(m, host, raw);
 
 		assert_int_equal(netsync_push_clock(w->ns, &p), 0);
 	}
@@ -483,9 +487,9 @@ static void tell_from(struct world *w, uint32_t host, int64_t from)
 
 static void make_early_world(struct world *w)
 {
-	make_world(w, 4);
-	slew_at_begin(&w->m[0], -300 * PPM);
-	slew_at_begin(&w->m[1], 400 * PPM);
+	make_steered_world(w, 4);
+	slew_clock_at_begin(&w->m[0], -300 * PPM);
+	slew_clock_at_begin(&w->m[1], 400 * PPM);
 }
 
 static void check_same_clocks(const struct world *a, const struct world *b)
@@ -495,7 +499,7 @@ static void check_same_clocks(const struct world *a, const struct world *b)
 
 	assert_int_equal(netsync_reference(b->ns), !host);
 	for (int64_t t = -SEC; t <= SPAN; t += SEC / 4) {
-		const int64_t at = reading(&a->m[host], t);
+		const int64_t at = read_clock_at_time(&a->m[host], t);
 
 		netsync_convert(netsync_host_clock(a->ns, host), at, &got[0], &bound[0]);
 		netsync_convert(netsync_host_clock(b->ns, host), at, &got[1], &bound[1]);
@@ -509,7 +513,7 @@ static void check_same_clocks(const struct world *a, const struct world *b)
  * The result is the same, and its bounds hold, whether readings begin before the messages or
  * after some of them.
  */
-static void early_messages_wait(void **state)
+static void test_early_messages_wait(void **state)
 {
 	/* The time at which the hosts' readings begin, and the number of messages before it. */
 	static const struct {
@@ -531,15 +535,15 @@ static void early_messages_wait(void **state)
 
 			make_early_world(&w[order]);
 			if (order == 1)
-				talk(&w[order], 0, before);
-			tell_from(&w[order], 0, cases[i].begin[0]);
+				exchange_messages(&w[order], 0, before);
+			push_readings_from(&w[order], 0, cases[i].begin[0]);
 			if (order == 2)
-				talk(&w[order], 0, before);
-			tell_from(&w[order], 1, cases[i].begin[1]);
+				exchange_messages(&w[order], 0, before);
+			push_readings_from(&w[order], 1, cases[i].begin[1]);
 			if (!order)
-				talk(&w[order], 0, before);
-			talk(&w[order], before, SPAN);
-			e = solve(&w[order]);
+				exchange_messages(&w[order], 0, before);
+			exchange_messages(&w[order], before, SPAN);
+			e = solve_and_measure(&w[order]);
 			print_message("case %zu, order %d: %lld / %.0f ns, %d outside\n", i, order,
 				      (long long)e.max, e.rms, e.outside);
 			assert_int_equal(e.outside, 0);
@@ -556,7 +560,7 @@ static void early_messages_wait(void **state)
  * A result is requested before the first readings. Messages that were used without readings
  * widen the bounds.
  */
-static void used_too_early(void **state)
+static void test_used_too_early(void **state)
 {
 	(void)state;
 	for (int64_t before = SEC / 2; before < SEC; before += SEC / 4) {
@@ -564,12 +568,12 @@ static void used_too_early(void **state)
 		struct errors e;
 
 		make_early_world(&w);
-		talk(&w, 0, before);
+		exchange_messages(&w, 0, before);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
-		tell_from(&w, 0, 0);
-		tell_from(&w, 1, 0);
-		talk(&w, before, SPAN);
-		e = solve(&w);
+		push_readings_from(&w, 0, 0);
+		push_readings_from(&w, 1, 0);
+		exchange_messages(&w, before, SPAN);
+		e = solve_and_measure(&w);
 		print_message("used before: %lld / %.0f ns, %d outside, %d unknown\n",
 			      (long long)e.max, e.rms, e.outside, e.unknown);
 		assert_int_equal(e.outside, 0);
@@ -580,21 +584,21 @@ static void used_too_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_go_both_ways),
-		cmocka_unit_test(lines_are_thinned),
-		cmocka_unit_test(as_if_nobody_steered),
-		cmocka_unit_test(told_on_the_way),
-		cmocka_unit_test(lost_ones_cost_their_time),
-		cmocka_unit_test(wrong_ones_are_left_out),
-		cmocka_unit_test(results_reach_so_far),
-		cmocka_unit_test(readings_are_fewer),
-		cmocka_unit_test(sampled_ones_do),
-		cmocka_unit_test(late_ones_are_waited_for),
-		cmocka_unit_test(a_gap_falls_back),
-		cmocka_unit_test(nothing_to_correct),
-		cmocka_unit_test(early_messages_wait),
-		cmocka_unit_test(used_too_early),
-		cmocka_unit_test(senseless_ones_are_refused),
+		cmocka_unit_test(test_lines_go_both_ways),
+		cmocka_unit_test(test_lines_are_thinned),
+		cmocka_unit_test(test_as_if_nobody_steered),
+		cmocka_unit_test(test_told_on_the_way),
+		cmocka_unit_test(test_lost_ones_cost_their_time),
+		cmocka_unit_test(test_wrong_ones_are_left_out),
+		cmocka_unit_test(test_results_reach_so_far),
+		cmocka_unit_test(test_readings_are_fewer),
+		cmocka_unit_test(test_sampled_ones_do),
+		cmocka_unit_test(test_late_ones_are_waited_for),
+		cmocka_unit_test(test_a_gap_falls_back),
+		cmocka_unit_test(test_nothing_to_correct),
+		cmocka_unit_test(test_early_messages_wait),
+		cmocka_unit_test(test_used_too_early),
+		cmocka_unit_test(test_senseless_ones_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 #include "steered.h"
 
-static void set_clocks_are_told(void **state)
+static void test_set_clocks_are_told(void **state)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 	struct netsync_step step = { .size = sizeof(step) };
@@ -18,11 +18,12 @@ static void set_clocks_are_told(void **state)
 	struct errors e;
 
 	(void)state;
-	make_world(&w, 9);
+	make_steered_world(&w, 9);
 	for (int i = 0; i < 4; i++)
-		steer(&w.m[1], raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77), 1, by[i]);
-	tell(&w, 1, 0, SPAN);
-	talk(&w, 0, SPAN);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77), 1,
+			    by[i]);
+	push_all_changes(&w, 1, 0, SPAN);
+	exchange_messages(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
 	assert_int_equal(netsync_get_host(w.ns, 1, &info), 0);
 	assert_int_equal(info.num_steps, 4);
@@ -31,7 +32,7 @@ static void set_clocks_are_told(void **state)
 		assert_int_equal(step.known, 1);
 		assert_in_range(llabs(step.offset_ns - by[i]), 0, 5);
 		assert_in_range(llabs(step.time_ns + step.offset_ns -
-				      reading(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77)),
+				      read_clock_at_time(&w.m[1], SPAN / 5 * (i + 1) + SEC / 77)),
 				0, 5);
 	}
 	check_steering(&w, 1, 0);
@@ -39,17 +40,17 @@ static void set_clocks_are_told(void **state)
 	assert_int_equal(told.points, 0);
 	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
 	/* The 3 s of the clock that were shown twice are ambiguous. */
-	e = errors_at(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
+	e = measure_errors(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
 	assert_int_equal(e.outside, 0);
 	assert_in_range(e.max, 0, 5000);
-	e = errors_at(&w, SEC / 10, -SPAN, 0);
+	e = measure_errors(&w, SEC / 10, -SPAN, 0);
 	assert_int_equal(e.outside, 0);
 	check_accurate(&w);
 	netsync_free(w.ns);
 }
 
 /* If readings were lost, the time of the step is unknown. The gaps are short or long. */
-static void set_when_points_were_lost(void **state)
+static void test_set_when_points_were_lost(void **state)
 {
 	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
 	const int64_t lost[] = { 5 * SEC, 20 * SEC };
@@ -60,14 +61,14 @@ static void set_when_points_were_lost(void **state)
 		const int64_t half = lost[i & 1] / 2;
 		struct world w;
 
-		make_world(&w, 71 + i);
-		chrony(&w.m[0], &s);
-		steer(&w.m[1], raw_time(&w.m[1], SPAN / 2), 1 + 9 * PPM, by[i / 2]);
-		tell(&w, 0, 0, SPAN);
-		tell_but(&w, 1, SPAN / 2 - half, SPAN / 2 + half);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 71 + i);
+		steer_like_chrony(&w.m[0], &s);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], SPAN / 2), 1 + 9 * PPM, by[i / 2]);
+		push_all_changes(&w, 0, 0, SPAN);
+		push_changes_with_losses(&w, 1, SPAN / 2 - half, SPAN / 2 + half);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
-		assert_int_equal(errors_at(&w, SEC / 50, -SPAN, 0).outside, 0);
+		assert_int_equal(measure_errors(&w, SEC / 50, -SPAN, 0).outside, 0);
 		netsync_free(w.ns);
 	}
 }
@@ -76,7 +77,7 @@ static void set_when_points_were_lost(void **state)
  * The clock is stepped back by less than steering may change it between two readings, so
  * times near the readings were shown twice. The clock is the reference or the other host.
  */
-static void set_back_by_little(void **state)
+static void test_set_back_by_little(void **state)
 {
 	const int64_t by[] = { -2000 * US, -5000 * US, -9000 * US };
 	static const char *const reference[] = { "a", "b" };
@@ -90,19 +91,20 @@ static void set_back_by_little(void **state)
 		};
 		struct world w;
 
-		make_world(&w, 31 + i);
-		steer(&w.m[0], raw_time(&w.m[0], SPAN / 2 + (int64_t)(i % 9 + 1) * SEC / 100), 1,
-		      by[i / 2 % 3]);
-		sample(&w, 0, SPAN, &s);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 31 + i);
+		steer_clock(&w.m[0],
+			    compute_raw_time(&w.m[0], SPAN / 2 + (int64_t)(i % 9 + 1) * SEC / 100),
+			    1, by[i / 2 % 3]);
+		push_sampled_readings(&w, 0, SPAN, &s);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(errors_at(&w, SEC / 500, -SPAN, 0).outside, 0);
+		assert_int_equal(measure_errors(&w, SEC / 500, -SPAN, 0).outside, 0);
 		netsync_free(w.ns);
 	}
 }
 
 /* Return the number of times, from @from on, whose interval does not contain the truth. */
-static int outside_from(const struct world *w, int64_t from, int64_t to, int64_t apart)
+static int count_times_outside(const struct world *w, int64_t from, int64_t to, int64_t apart)
 {
 	uint32_t reference = (uint32_t)netsync_reference(w->ns);
 	const struct netsync_clock *c = netsync_host_clock(w->ns, !reference);
@@ -110,9 +112,10 @@ static int outside_from(const struct world *w, int64_t from, int64_t to, int64_t
 
 	assert_non_null(c);
 	for (int64_t t = from; t <= to; t += apart) {
-		int64_t truth = reading(&w->m[reference], t), lo, hi;
+		int64_t truth = read_clock_at_time(&w->m[reference], t), lo, hi;
 
-		assert_int_equal(netsync_interval(c, reading(&w->m[!reference], t), &lo, &hi), 0);
+		assert_int_equal(
+			netsync_interval(c, read_clock_at_time(&w->m[!reference], t), &lo, &hi), 0);
 		outside += truth < lo || truth > hi;
 	}
 	return outside;
@@ -122,7 +125,7 @@ static int outside_from(const struct world *w, int64_t from, int64_t to, int64_t
  * The same for readings with rates, which are some seconds apart and do not report the step.
  * Times that were shown twice were read before the last reading or after the next one.
  */
-static void set_back_between_rates(void **state)
+static void test_set_back_between_rates(void **state)
 {
 	static const char *const reference[] = { "a", "b" };
 
@@ -141,19 +144,20 @@ static void set_back_between_rates(void **state)
 		struct world w;
 		uint32_t number = 1;
 
-		make_world(&w, 231 + i);
+		make_steered_world(&w, 231 + i);
 		for (int64_t t = 0; t <= SPAN; t += apart) {
 			struct netsync_clock_point p;
 
 			if (t > set && w.m[0].num == 1)
-				steer(&w.m[0], raw_time(&w.m[0], set), 1, by);
-			p = point_at(&w.m[0], 0, raw_time(&w.m[0], t));
+				steer_clock(&w.m[0], compute_raw_time(&w.m[0], set), 1, by);
+			p = make_clock_point(&w.m[0], 0, compute_raw_time(&w.m[0], t));
 			p.number = number++;
 			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
 		}
-		talk(&w, 0, SPAN);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, set - apart, set + apart, apart / 2000), 0);
+		assert_int_equal(count_times_outside(&w, set - apart, set + apart, apart / 2000),
+				 0);
 		netsync_free(w.ns);
 	}
 }
@@ -165,7 +169,7 @@ enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
  * Push readings once a second in random order, each of them twice, and one at the step,
  * unless that reading was lost. The numbering restarts at some time.
  */
-static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lost)
+static void push_setting(struct world *w, enum told how, int64_t set, bool is_lost)
 {
 	const struct machine *m = &w->m[1];
 	const int64_t num = SPAN / SEC + 2, anew = SPAN / SEC / 3 * 2;
@@ -173,7 +177,8 @@ static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lo
 	for (int64_t i = 0; i < 2 * num; i++) {
 		const int64_t k = i * 7 % num, at = k * SEC;
 		const bool is_setting = k == num - 1;
-		struct netsync_clock_point p = point_at(m, 1, raw_time(m, is_setting ? set : at));
+		struct netsync_clock_point p = make_clock_point(
+			m, 1, compute_raw_time(m, is_setting ? set : at));
 
 		if (is_setting && is_lost)
 			continue;
@@ -186,7 +191,7 @@ static void tell_setting(struct world *w, enum told how, int64_t set, bool is_lo
 }
 
 /* The time of a step is known to be that of a reading only if no reading can have been lost. */
-static void a_setting_may_be_lost(void **state)
+static void test_a_setting_may_be_lost(void **state)
 {
 	const int64_t by[] = { 5 * SEC, -5 * SEC, SEC / 2, -SEC / 2 };
 	const int64_t set = SPAN / 2 + SEC / 3;
@@ -199,17 +204,17 @@ static void a_setting_may_be_lost(void **state)
 		struct world w;
 		int64_t at;
 
-		make_world(&w, 101 + (uint64_t)i);
-		steer(&w.m[1], raw_time(&w.m[1], set), 1, by[i % 4]);
-		tell_setting(&w, how, set, is_lost);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 101 + (uint64_t)i);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], set), 1, by[i % 4]);
+		push_setting(&w, how, set, is_lost);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
-		assert_int_equal(errors_at(&w, SEC / 50, -SPAN, 0).outside, 0);
+		assert_int_equal(measure_errors(&w, SEC / 50, -SPAN, 0).outside, 0);
 		check_accurate(&w);
 		assert_int_equal(netsync_get_step(w.ns, 1, 0, &step), 0);
 		assert_int_equal(step.known, 1);
 		assert_in_range(llabs(step.offset_ns - by[i % 4]), 0, 5);
-		at = reading(&w.m[1], set) - by[i % 4];
+		at = read_clock_at_time(&w.m[1], set) - by[i % 4];
 		assert_true(llabs(step.time_ns - at) <= step.within_ns + 5);
 		assert_int_equal(step.within_ns <= 5, is_known);
 		netsync_free(w.ns);
@@ -217,7 +222,7 @@ static void a_setting_may_be_lost(void **state)
 }
 
 /* The step is at one end of readings that are taken ten times a second. */
-static void set_between_samples(void **state)
+static void test_set_between_samples(void **state)
 {
 	const int64_t by[] = { 100 * US, -300 * US, 5000 * US, SEC };
 	uint64_t s = 17;
@@ -226,12 +231,12 @@ static void set_between_samples(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		struct world w;
 
-		make_world(&w, 91 + i);
-		steer(&w.m[1], raw_time(&w.m[1], SPAN / 2) + SEC / 1000, 1, by[i]);
-		sample(&w, 0, SPAN, &s);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 91 + i);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], SPAN / 2) + SEC / 1000, 1, by[i]);
+		push_sampled_readings(&w, 0, SPAN, &s);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
-		assert_int_equal(errors_at(&w, SEC / 100, -SPAN, 0).outside, 0);
+		assert_int_equal(measure_errors(&w, SEC / 100, -SPAN, 0).outside, 0);
 		netsync_free(w.ns);
 	}
 }
@@ -241,7 +246,7 @@ static void set_between_samples(void **state)
  * the step is known only from these readings, converting to the reference has an error of
  * the whole step.
  */
-static void set_reference_between_samples(void **state)
+static void test_set_reference_between_samples(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by[] = { SEC / 2, 5 * SEC, 3600 * SEC, -SEC / 2, -5 * SEC };
@@ -253,14 +258,14 @@ static void set_reference_between_samples(void **state)
 		const int64_t at = SPAN / 2 + late[i / 5];
 		struct world w;
 
-		make_world(&w, 111 + i);
-		steer(&w.m[0], raw_time(&w.m[0], at), 1, by[i % 5]);
-		sample(&w, 0, SPAN, &s);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 111 + i);
+		steer_clock(&w.m[0], compute_raw_time(&w.m[0], at), 1, by[i % 5]);
+		push_sampled_readings(&w, 0, SPAN, &s);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
-		assert_int_equal(outside_from(&w, at - SEC / 5, at + SEC / 5, 10 * US), 0);
-		assert_int_equal(outside_from(&w, at - 100 * US, at + 100 * US, 7), 0);
+		assert_int_equal(count_times_outside(&w, 0, SPAN - SEC, SEC / 50), 0);
+		assert_int_equal(count_times_outside(&w, at - SEC / 5, at + SEC / 5, 10 * US), 0);
+		assert_int_equal(count_times_outside(&w, at - 100 * US, at + 100 * US, 7), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -269,7 +274,7 @@ static void set_reference_between_samples(void **state)
  * If the oscillator is slow, or if the clock is slewed at the same time, times that were
  * shown twice are farther apart on the reference than the step.
  */
-static void set_back_and_slow(void **state)
+static void test_set_back_and_slow(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by = -60 * SEC;
@@ -279,25 +284,27 @@ static void set_back_and_slow(void **state)
 		const int64_t at = SPAN / 2 + SEC / 3;
 		struct world w;
 
-		make_world(&w, 131);
+		make_steered_world(&w, 131);
 		w.m[0].skew = -w.m[0].skew;
 		w.m[1].skew = -90 * PPM;
 		w.m[1].num = 0;
-		steer(&w.m[1], raw_time(&w.m[1], -SEC), 1, 0);
-		steer(&w.m[1], raw_time(&w.m[1], at), 1, by);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], -SEC), 1, 0);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], at), 1, by);
 		if (i)
-			steer(&w.m[1], raw_time(&w.m[1], at) + SEC / 2, i == 1 ? 0.97 : 1.03, 0);
-		tell(&w, 1, 0, SPAN);
-		talk(&w, 0, SPAN);
+			steer_clock(&w.m[1], compute_raw_time(&w.m[1], at) + SEC / 2,
+				    i == 1 ? 0.97 : 1.03, 0);
+		push_all_changes(&w, 1, 0, SPAN);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 50), 0);
-		assert_int_equal(outside_from(&w, at + by - SEC / 10, at + SEC / 10, SEC / 300), 0);
+		assert_int_equal(count_times_outside(&w, 0, SPAN - SEC, SEC / 50), 0);
+		assert_int_equal(
+			count_times_outside(&w, at + by - SEC / 10, at + SEC / 10, SEC / 300), 0);
 		netsync_free(w.ns);
 	}
 }
 
 /* Readings reveal steps that messages cannot: before the first message and after the last one. */
-static void set_without_messages(void **state)
+static void test_set_without_messages(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by[] = { 60 * SEC, -60 * SEC };
@@ -315,32 +322,32 @@ static void set_without_messages(void **state)
 		struct world w;
 		struct machine *m;
 
-		make_world(&w, 151 + i);
+		make_steered_world(&w, 151 + i);
 		m = &w.m[i & 1];
-		steer(m, raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
+		steer_clock(m, compute_raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
 		if (i & 8)
-			sample(&w, 0, SPAN, &s);
+			push_sampled_readings(&w, 0, SPAN, &s);
 		for (uint32_t host = 0; host < 2 && !(i & 8); host++)
-			tell(&w, host, 0, SPAN);
+			push_all_changes(&w, host, 0, SPAN);
 		if (i & 4)
-			talk(&w, 0, at + SEC / 2);
+			exchange_messages(&w, 0, at + SEC / 2);
 		else
-			talk(&w, until, SPAN);
+			exchange_messages(&w, until, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
-		assert_int_equal(outside_from(&w, from, until, SEC / 50), 0);
+		assert_int_equal(count_times_outside(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
+		assert_int_equal(count_times_outside(&w, from, until, SEC / 50), 0);
 		netsync_free(w.ns);
 
 		if (!(i & 4))
 			continue;
-		make_world(&w, 171 + i);
+		make_steered_world(&w, 171 + i);
 		m = &w.m[i & 1];
-		steer(m, raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
+		steer_clock(m, compute_raw_time(m, at) + SEC / 7, 1, by[i >> 1 & 1]);
 		for (uint32_t host = 0; host < 2; host++)
-			tell(&w, host, 0, i & 8 ? SPAN : at + SEC);
-		talk(&w, 0, from);
+			push_all_changes(&w, host, 0, i & 8 ? SPAN : at + SEC);
+		exchange_messages(&w, 0, from);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
+		assert_int_equal(count_times_outside(&w, SEC, SPAN - 2 * SEC, SEC / 10), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -350,7 +357,7 @@ static void set_without_messages(void **state)
  * are rejected, and its bound is not usable. All other times have the same results as
  * without the step.
  */
-static void set_where_nothing_is_read(void **state)
+static void test_set_where_nothing_is_read(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	const int64_t by[] = { 20000 * US, 5 * SEC, -20000 * US };
@@ -365,15 +372,15 @@ static void set_where_nothing_is_read(void **state)
 		struct machine *m;
 		struct errors e;
 
-		make_world(&w, 191 + i);
+		make_steered_world(&w, 191 + i);
 		m = &w.m[i >> 1 & 1];
-		steer(m, raw_time(m, set), 1, by[i / 4]);
-		sample(&w, begin, end, &s);
-		talk(&w, 0, SPAN);
+		steer_clock(m, compute_raw_time(m, set), 1, by[i / 4]);
+		push_sampled_readings(&w, begin, end, &s);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
 		check_accurate(&w);
-		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
-		e = errors_at(&w, SEC / 10, i & 1 ? 0 : SPAN, less + 6 * SEC);
+		assert_int_equal(count_times_outside(&w, 0, SPAN - SEC, SEC / 20), 0);
+		e = measure_errors(&w, SEC / 10, i & 1 ? 0 : SPAN, less + 6 * SEC);
 		assert_int_equal(e.unknown, 0);
 		netsync_free(w.ns);
 	}
@@ -383,7 +390,7 @@ static void set_where_nothing_is_read(void **state)
  * Push requests and their responses, one after the other, as often as possible. Host @first
  * sends the requests.
  */
-static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
+static void exchange_requests(struct world *w, int first, int64_t from, int64_t to)
 {
 	const int64_t takes = DELAY + 10 * US;
 
@@ -393,8 +400,9 @@ static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
 			const int way = i ? !first : first;
 
 			assert_int_equal(netsync_push_message(w->ns, way, !way,
-							      reading(&w->m[way], at),
-							      reading(&w->m[!way], at + DELAY)),
+							      read_clock_at_time(&w->m[way], at),
+							      read_clock_at_time(&w->m[!way],
+										 at + DELAY)),
 					 0);
 		}
 }
@@ -403,7 +411,7 @@ static void ask_and_answer(struct world *w, int first, int64_t from, int64_t to)
  * There are so many requests and responses that only some are kept. They are sent in either
  * direction, because only one of the directions reveals the step.
  */
-static void set_beside_many_messages(void **state)
+static void test_set_beside_many_messages(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	uint64_t s = 31;
@@ -413,19 +421,19 @@ static void set_beside_many_messages(void **state)
 		const int64_t begin = 6 * SEC;
 		struct world w;
 
-		make_world(&w, 211 + i);
-		steer(&w.m[1], raw_time(&w.m[1], 2 * SEC), 1,
-		      i & 1 ? 480 * 1000 * US : -480 * 1000 * US);
-		sample(&w, begin, SPAN, &s);
-		ask_and_answer(&w, i >> 1, 0, begin);
-		talk(&w, begin, SPAN);
+		make_steered_world(&w, 211 + i);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], 2 * SEC), 1,
+			    i & 1 ? 480 * 1000 * US : -480 * 1000 * US);
+		push_sampled_readings(&w, begin, SPAN, &s);
+		exchange_requests(&w, i >> 1, 0, begin);
+		exchange_messages(&w, begin, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, 0, begin, SEC / 50), 0);
+		assert_int_equal(count_times_outside(&w, 0, begin, SEC / 50), 0);
 		netsync_free(w.ns);
 	}
 }
 
-static int append(void *data, const void *bytes, size_t size)
+static int append_to_stream_file(void *data, const void *bytes, size_t size)
 {
 	FILE *file = data;
 
@@ -433,7 +441,7 @@ static int append(void *data, const void *bytes, size_t size)
 }
 
 /* Return another object with the same data. */
-static struct netsync *copy_of(struct netsync *ns)
+static struct netsync *copy_by_saving(struct netsync *ns)
 {
 	struct netsync *copy = netsync_new();
 	char *bytes = NULL;
@@ -441,7 +449,7 @@ static struct netsync *copy_of(struct netsync *ns)
 	FILE *file = open_memstream(&bytes, &size);
 
 	assert_non_null(file);
-	assert_int_equal(netsync_save_messages(ns, append, file), 0);
+	assert_int_equal(netsync_save_messages(ns, append_to_stream_file, file), 0);
 	fclose(file);
 	assert_int_equal(netsync_merge_messages(copy, bytes, size), 0);
 	free(bytes);
@@ -453,7 +461,7 @@ static struct netsync *copy_of(struct netsync *ns)
  * it. This also applies to another object, and to hosts that were traced for longer in the
  * meantime.
  */
-static void set_is_not_forgotten(void **state)
+static void test_set_is_not_forgotten(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	uint64_t s = 31;
@@ -465,22 +473,23 @@ static void set_is_not_forgotten(void **state)
 		struct world w;
 		struct machine *m;
 
-		make_world(&w, 211 + i);
+		make_steered_world(&w, 211 + i);
 		m = &w.m[i & 1];
-		steer(m, raw_time(m, set), 1, i & 2 ? SEC : -SEC);
-		sample(&w, 0, SPAN - less, &s);
-		talk(&w, 0, SPAN);
+		steer_clock(m, compute_raw_time(m, set), 1, i & 2 ? SEC : -SEC);
+		push_sampled_readings(&w, 0, SPAN - less, &s);
+		exchange_messages(&w, 0, SPAN);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
-		assert_int_equal(
-			netsync_extend_span(w.ns, i >> 2, reading(&w.m[i >> 2], SPAN) + SEC), 0);
+		assert_int_equal(count_times_outside(&w, 0, SPAN - SEC, SEC / 20), 0);
+		assert_int_equal(netsync_extend_span(w.ns, i >> 2,
+						     read_clock_at_time(&w.m[i >> 2], SPAN) + SEC),
+				 0);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
+		assert_int_equal(count_times_outside(&w, 0, SPAN - SEC, SEC / 20), 0);
 		first = w.ns;
-		w.ns = copy_of(first);
+		w.ns = copy_by_saving(first);
 		netsync_free(first);
 		assert_int_equal(netsync_solve(w.ns, &opt), 0);
-		assert_int_equal(outside_from(&w, 0, SPAN - SEC, SEC / 20), 0);
+		assert_int_equal(count_times_outside(&w, 0, SPAN - SEC, SEC / 20), 0);
 		netsync_free(w.ns);
 	}
 }
@@ -492,13 +501,13 @@ static void ask_third(struct world *w, const struct machine *third, int host, in
 	const struct machine *m = &w->m[host];
 
 	for (int64_t t = from; t < to; t += SEC / RATE) {
-		const int64_t late = t + DELAY + (int64_t)exponential(&w->seed, MEAN);
+		const int64_t late = t + DELAY + (int64_t)draw_from_exponential(&w->seed, MEAN);
 
-		assert_int_equal(netsync_push_message(w->ns, host, 2, reading(m, t),
-						      reading(third, late)),
+		assert_int_equal(netsync_push_message(w->ns, host, 2, read_clock_at_time(m, t),
+						      read_clock_at_time(third, late)),
 				 0);
-		assert_int_equal(netsync_push_message(w->ns, 2, host, reading(third, t),
-						      reading(m, late)),
+		assert_int_equal(netsync_push_message(w->ns, 2, host, read_clock_at_time(third, t),
+						      read_clock_at_time(m, late)),
 				 0);
 	}
 }
@@ -521,28 +530,30 @@ static void set_is_not_excused(void **state)
 		struct machine third = { .skew = 10 * PPM };
 		struct world w;
 
-		make_world(&w, 251 + i);
+		make_steered_world(&w, 251 + i);
 		assert_int_equal(netsync_add_host(w.ns, "c"), 2);
-		steer(&third, raw_time(&third, -SEC), 1, 0);
-		steer(&w.m[one], raw_time(&w.m[one], set), 1, i & 2 ? SEC : -SEC);
-		sample(&w, 0, SPAN - less, &s);
-		talk(&w, 0, SPAN);
+		steer_clock(&third, compute_raw_time(&third, -SEC), 1, 0);
+		steer_clock(&w.m[one], compute_raw_time(&w.m[one], set), 1, i & 2 ? SEC : -SEC);
+		push_sampled_readings(&w, 0, SPAN - less, &s);
+		exchange_messages(&w, 0, SPAN);
 		ask_third(&w, &third, one, 0, SPAN - less);
 		for (int solved = 0; solved < 2; solved++) {
 			assert_int_equal(netsync_solve(w.ns, &opt), 0);
 			clock = netsync_host_clock(w.ns, one);
 			assert_non_null(clock);
 			for (int64_t t = 0; t < SPAN - SEC; t += SEC / 20) {
-				const int64_t truth = reading(&third, t);
+				const int64_t truth = read_clock_at_time(&third, t);
 				int64_t lo, hi;
 
-				assert_int_equal(netsync_interval(clock, reading(&w.m[one], t), &lo,
-								  &hi),
+				assert_int_equal(netsync_interval(clock,
+								  read_clock_at_time(&w.m[one], t),
+								  &lo, &hi),
 						 0);
 				assert_true(lo <= truth && truth <= hi);
 			}
 			assert_int_equal(netsync_extend_span(w.ns, one,
-							     reading(&w.m[one], SPAN) + 2 * SEC),
+							     read_clock_at_time(&w.m[one], SPAN) +
+								     2 * SEC),
 					 0);
 		}
 		netsync_free(w.ns);
@@ -550,7 +561,7 @@ static void set_is_not_excused(void **state)
 }
 
 /* Saved readings are those that were pushed: with their uncertainties and numbers. */
-static void points_are_saved_whole(void **state)
+static void test_points_are_saved_whole(void **state)
 {
 	const int64_t set = SPAN / 2 + SEC / 3;
 
@@ -562,12 +573,12 @@ static void points_are_saved_whole(void **state)
 		struct netsync *first;
 		struct world w;
 
-		make_world(&w, 231 + (uint64_t)i);
-		steer(&w.m[1], raw_time(&w.m[1], set), 1, i & 1 ? SEC : -SEC);
-		tell_setting(&w, (enum told)(i % 3), set, false);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 231 + (uint64_t)i);
+		steer_clock(&w.m[1], compute_raw_time(&w.m[1], set), 1, i & 1 ? SEC : -SEC);
+		push_setting(&w, (enum told)(i % 3), set, false);
+		exchange_messages(&w, 0, SPAN);
 		first = w.ns;
-		w.ns = copy_of(first);
+		w.ns = copy_by_saving(first);
 		assert_int_equal(netsync_solve(first, NULL), 0);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
 		for (int k = 0; k < 2; k++)
@@ -592,12 +603,12 @@ static void uncertainty_is_saved(void **state)
 		struct netsync *copy;
 		struct world w;
 
-		make_world(&w, 271 + (uint64_t)i);
-		sample(&w, 0, SPAN, &s);
-		talk(&w, 0, SPAN);
+		make_steered_world(&w, 271 + (uint64_t)i);
+		push_sampled_readings(&w, 0, SPAN, &s);
+		exchange_messages(&w, 0, SPAN);
 		if (i)
 			assert_int_equal(netsync_solve(w.ns, NULL), 0);
-		copy = copy_of(w.ns);
+		copy = copy_by_saving(w.ns);
 		assert_int_equal(netsync_solve(w.ns, NULL), 0);
 		assert_int_equal(netsync_solve(copy, NULL), 0);
 		for (int k = 0; k < 2; k++)
@@ -613,20 +624,20 @@ static void uncertainty_is_saved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(set_clocks_are_told),
-		cmocka_unit_test(set_when_points_were_lost),
-		cmocka_unit_test(set_back_by_little),
-		cmocka_unit_test(set_back_between_rates),
-		cmocka_unit_test(a_setting_may_be_lost),
-		cmocka_unit_test(set_between_samples),
-		cmocka_unit_test(set_reference_between_samples),
-		cmocka_unit_test(set_back_and_slow),
-		cmocka_unit_test(set_without_messages),
-		cmocka_unit_test(set_where_nothing_is_read),
-		cmocka_unit_test(set_beside_many_messages),
-		cmocka_unit_test(set_is_not_forgotten),
+		cmocka_unit_test(test_set_clocks_are_told),
+		cmocka_unit_test(test_set_when_points_were_lost),
+		cmocka_unit_test(test_set_back_by_little),
+		cmocka_unit_test(test_set_back_between_rates),
+		cmocka_unit_test(test_a_setting_may_be_lost),
+		cmocka_unit_test(test_set_between_samples),
+		cmocka_unit_test(test_set_reference_between_samples),
+		cmocka_unit_test(test_set_back_and_slow),
+		cmocka_unit_test(test_set_without_messages),
+		cmocka_unit_test(test_set_where_nothing_is_read),
+		cmocka_unit_test(test_set_beside_many_messages),
+		cmocka_unit_test(test_set_is_not_forgotten),
 		cmocka_unit_test(set_is_not_excused),
-		cmocka_unit_test(points_are_saved_whole),
+		cmocka_unit_test(test_points_are_saved_whole),
 		cmocka_unit_test(uncertainty_is_saved),
 	};
 

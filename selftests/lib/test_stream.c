@@ -14,7 +14,7 @@ struct stream {
 	size_t most; /* maximum number of bytes in use */
 };
 
-static void start(struct stream *s, uint64_t seed)
+static void start_test_stream(struct stream *s, uint64_t seed)
 {
 	*s = (struct stream){ .ns = netsync_new(), .seed = seed };
 	for (int h = 0; h < HOSTS; h++) {
@@ -25,7 +25,7 @@ static void start(struct stream *s, uint64_t seed)
 }
 
 /* Read a clock that deviates by 50 us in ten minutes. */
-static int64_t reading(uint32_t host, int64_t t)
+static int64_t read_stream_clock(uint32_t host, int64_t t)
 {
 	double bend = 50e3 * sin((double)t * (2 * M_PI / 600e9) + host);
 
@@ -39,19 +39,20 @@ struct event {
 	int64_t recv;
 };
 
-static struct event draw(struct stream *s, int64_t t)
+static struct event draw_stream_message(struct stream *s, int64_t t)
 {
 	struct event e;
 
-	e.from = (uint32_t)below(&s->seed, HOSTS);
-	e.to = (uint32_t)below(&s->seed, HOSTS - 1);
+	e.from = (uint32_t)draw_integer_below(&s->seed, HOSTS);
+	e.to = (uint32_t)draw_integer_below(&s->seed, HOSTS - 1);
 	e.to += e.to >= e.from;
-	e.send = reading(e.from, t);
-	e.recv = reading(e.to, t + 30000 + (int64_t)exponential(&s->seed, 100e3));
+	e.send = read_stream_clock(e.from, t);
+	e.recv = read_stream_clock(e.to,
+				   t + 30000 + (int64_t)draw_from_exponential(&s->seed, 100e3));
 	return e;
 }
 
-static void push_message(struct stream *s, const struct event *e)
+static void push_stream_message(struct stream *s, const struct event *e)
 {
 	assert_int_equal(netsync_push_message(s->ns, e->from, e->to, e->send, e->recv), 0);
 }
@@ -60,7 +61,7 @@ static void push_message(struct stream *s, const struct event *e)
  * Push bulk traffic, with one connection for each pair. The sequence numbers of connections
  * start at different values.
  */
-static void push_packets(struct stream *s, const struct event *e)
+static void push_stream_packets(struct stream *s, const struct event *e)
 {
 	uint32_t sent = s->sent[e->from][e->to]++;
 	uint32_t begin = (e->from * HOSTS + e->to) * UINT32_C(0x9e3779b1);
@@ -93,7 +94,7 @@ static void push_packets(struct stream *s, const struct event *e)
 	}
 }
 
-static void look(struct stream *s)
+static void note_memory_use(struct stream *s)
 {
 	struct mallinfo2 m = mallinfo2();
 
@@ -101,7 +102,7 @@ static void look(struct stream *s)
 		s->most = m.uordblks + m.hblkhd;
 }
 
-static void solve(struct stream *s, enum netsync_method method)
+static void solve_stream(struct stream *s, enum netsync_method method)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -113,7 +114,7 @@ static void solve(struct stream *s, enum netsync_method method)
 }
 
 /* Check that both objects have the same clocks, bit by bit. */
-static void check_same(const struct stream *a, const struct stream *b)
+static void check_same_streams(const struct stream *a, const struct stream *b)
 {
 	for (uint32_t h = 0; h < HOSTS; h++) {
 		struct netsync_model m = { .size = sizeof(m) }, n = m;
@@ -141,22 +142,22 @@ static void test_solved_in_between(void **state)
 	for (int k = 0; k < 3; k++) {
 		struct stream once, often;
 
-		start(&once, 1);
-		start(&often, 1);
+		start_test_stream(&once, 1);
+		start_test_stream(&often, 1);
 		for (int i = 0; i < N; i++) {
 			int64_t t = 600 * SEC / N * i;
-			struct event e = draw(&once, t);
+			struct event e = draw_stream_message(&once, t);
 
-			push_message(&once, &e);
-			e = draw(&often, t);
-			push_message(&often, &e);
+			push_stream_message(&once, &e);
+			e = draw_stream_message(&often, t);
+			push_stream_message(&often, &e);
 			/* Solve early, too, when not all pairs are known. */
 			if (i == 20 || i == 1000 || i % (N / 5) == 77)
-				solve(&often, methods[k]);
+				solve_stream(&often, methods[k]);
 		}
-		solve(&once, methods[k]);
-		solve(&often, methods[k]);
-		check_same(&once, &often);
+		solve_stream(&once, methods[k]);
+		solve_stream(&often, methods[k]);
+		check_same_streams(&once, &often);
 		netsync_free(once.ns);
 		netsync_free(often.ns);
 	}
@@ -175,21 +176,22 @@ static void test_memory_of_packets(void **state)
 	size_t half = 0;
 
 	(void)state;
-	start(&s, 2);
+	start_test_stream(&s, 2);
 	for (int64_t i = 0; i < RATE * SECONDS; i++) {
 		int64_t t = SEC / RATE * i;
-		struct event e = draw(&s, t);
+		struct event e = draw_stream_message(&s, t);
 
-		push_packets(&s, &e);
+		push_stream_packets(&s, &e);
 		for (uint32_t h = 0; h < HOSTS && i % RATE == RATE - 1; h++)
-			assert_int_equal(netsync_advance(s.ns, h, reading(h, t - SEC)), 0);
+			assert_int_equal(netsync_advance(s.ns, h, read_stream_clock(h, t - SEC)),
+					 0);
 		if (i % (2 * RATE) == 0)
-			look(&s);
+			note_memory_use(&s);
 		if (i == RATE * SECONDS / 2)
 			half = s.most;
 	}
-	solve(&s, NETSYNC_METHOD_HULL);
-	look(&s);
+	solve_stream(&s, NETSYNC_METHOD_HULL);
+	note_memory_use(&s);
 	netsync_get_stats(s.ns, &stats);
 	assert_int_equal(stats.matched, stats.packets);
 	assert_int_equal(stats.evicted, 0);
@@ -206,18 +208,18 @@ static void test_memory_of_messages(void **state)
 	size_t half = 0;
 
 	(void)state;
-	start(&s, 3);
+	start_test_stream(&s, 3);
 	for (int64_t i = 0; i < N; i++) {
-		struct event e = draw(&s, 2 * 86400 * SEC / N * i);
+		struct event e = draw_stream_message(&s, 2 * 86400 * SEC / N * i);
 
-		push_message(&s, &e);
+		push_stream_message(&s, &e);
 		if (i % (N / 50) == 0)
-			look(&s);
+			note_memory_use(&s);
 		if (i == N / 2)
 			half = s.most;
 	}
-	solve(&s, NETSYNC_METHOD_HULL);
-	look(&s);
+	solve_stream(&s, NETSYNC_METHOD_HULL);
+	note_memory_use(&s);
 	assert_true(s.most <= 48 << 20);
 	assert_true(s.most <= half + half / 4);
 	netsync_free(s.ns);

@@ -2,11 +2,11 @@
 /* The corrections of all hosts are computed along the tree, from those of their neighbours. */
 #include "reduction.h"
 
-static void make_chain(struct reduced *hosts, struct reduction *r, enum netsync_method method)
+static void make_swept_chain(struct reduced *hosts, struct reduction *r, enum netsync_method method)
 {
 	reduced_init(hosts, method);
 	for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
-		reduced_talk(hosts, h, h + 1, 100, 1000);
+		reduced_add_talk(hosts, h, h + 1, 100, 1000);
 	reduced_estimate(hosts);
 	hosts->task.reference = 0;
 	reduction_init(r, hosts);
@@ -21,7 +21,7 @@ static void test_carry(void **state)
 	struct reduction r;
 
 	(void)state;
-	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
+	make_swept_chain(&hosts, &r, NETSYNC_METHOD_HULL);
 	for (uint32_t h = 0; h < REDUCED_HOSTS; h++) {
 		const struct carried c = reduction_carry(&r, h, (40 + h) * SEC);
 
@@ -42,7 +42,7 @@ static void test_incomplete(void **state)
 	struct reduction r;
 
 	(void)state;
-	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
+	make_swept_chain(&hosts, &r, NETSYNC_METHOD_HULL);
 	r.est[1].quality = NETSYNC_INCOMPLETE;
 	reduction_find_ways(&r);
 	for (uint32_t h = 0; h < REDUCED_HOSTS; h++)
@@ -58,7 +58,7 @@ static void test_skew(void **state)
 	struct reduction r;
 
 	(void)state;
-	make_chain(&hosts, &r, NETSYNC_METHOD_HULL);
+	make_swept_chain(&hosts, &r, NETSYNC_METHOD_HULL);
 	for (uint32_t i = 0; i < 3; i++)
 		r.est[i].line.slope = 1e-4;
 	reduction_find_ways(&r);
@@ -121,7 +121,7 @@ static void test_fit(void **state)
 
 	(void)state;
 	for (uint32_t method = 0; method_of(method); method++) {
-		make_chain(&hosts, &r, method);
+		make_swept_chain(&hosts, &r, method);
 		assert_int_equal(reduction_fit_hosts(&r), 0);
 		for (uint32_t h = 0; h < REDUCED_HOSTS; h++) {
 			const struct correction *c = &r.correction[h];

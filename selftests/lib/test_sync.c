@@ -20,7 +20,7 @@ struct cluster {
 	double late_by;
 };
 
-static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
+static void start_test_cluster(struct cluster *c, uint64_t seed, int hosts, int64_t span)
 {
 	*c = (struct cluster){
 		.ns = netsync_new(), .seed = seed * 1000 + 7, .hosts = hosts, .span = span
@@ -29,13 +29,13 @@ static void start(struct cluster *c, uint64_t seed, int hosts, int64_t span)
 		char name[8] = { 'h', (char)('0' + h) };
 
 		assert_int_equal(netsync_add_host(c->ns, name), h);
-		c->offset[h] = (int64_t)((uniform(&c->seed) - 0.5) * 20e9);
-		c->skew[h] = (uniform(&c->seed) - 0.5) * 100e-6;
+		c->offset[h] = (int64_t)((draw_between_0_and_1(&c->seed) - 0.5) * 20e9);
+		c->skew[h] = (draw_between_0_and_1(&c->seed) - 0.5) * 100e-6;
 	}
 }
 
 /* Return the reading of a host's clock at a true time, which counts from the epoch. */
-static int64_t reading(const struct cluster *c, int host, int64_t t)
+static int64_t read_cluster_clock(const struct cluster *c, int host, int64_t t)
 {
 	return EPOCH + t + c->offset[host] + llround(c->skew[host] * (double)t);
 }
@@ -47,37 +47,38 @@ struct event {
 	int64_t recv;
 };
 
-static struct event draw(struct cluster *c, int a, int b)
+static struct event draw_cluster_event(struct cluster *c, int a, int b)
 {
-	int back = (int)(random64(&c->seed) & 1);
-	int64_t t = below(&c->seed, c->span);
-	double d = 30e3 + exponential(&c->seed, 100e3);
+	int back = (int)(draw_random64(&c->seed) & 1);
+	int64_t t = draw_integer_below(&c->seed, c->span);
+	double d = 30e3 + draw_from_exponential(&c->seed, 100e3);
 	struct event e = { back ? b : a, back ? a : b, 0, 0 };
 
-	if (uniform(&c->seed) < c->late_share)
+	if (draw_between_0_and_1(&c->seed) < c->late_share)
 		d += c->late_by;
-	e.send = reading(c, e.from, t);
-	e.recv = reading(c, e.to, t + (int64_t)d);
+	e.send = read_cluster_clock(c, e.from, t);
+	e.recv = read_cluster_clock(c, e.to, t + (int64_t)d);
 	return e;
 }
 
-static void push(struct cluster *c, const struct event *e)
+static void push_cluster_event(struct cluster *c, const struct event *e)
 {
 	assert_int_equal(netsync_push_message(c->ns, (uint32_t)e->from, (uint32_t)e->to, e->send,
 					      e->recv),
 			 0);
 }
 
-static void talk(struct cluster *c, int a, int b, long messages)
+static void talk_in_cluster(struct cluster *c, int a, int b, long messages)
 {
 	for (long i = 0; i < messages; i++) {
-		struct event e = draw(c, a, b);
+		struct event e = draw_cluster_event(c, a, b);
 
-		push(c, &e);
+		push_cluster_event(c, &e);
 	}
 }
 
-static void solve_by(struct cluster *c, const char *reference, enum netsync_method method)
+static void solve_test_cluster_by(struct cluster *c, const char *reference,
+				  enum netsync_method method)
 {
 	const struct netsync_options opt = { .size = sizeof(opt),
 					     .method = method,
@@ -86,13 +87,13 @@ static void solve_by(struct cluster *c, const char *reference, enum netsync_meth
 	assert_int_equal(netsync_solve(c->ns, &opt), 0);
 }
 
-static void solve(struct cluster *c, const char *reference)
+static void solve_test_cluster(struct cluster *c, const char *reference)
 {
-	solve_by(c, reference, NETSYNC_METHOD_AUTO);
+	solve_test_cluster_by(c, reference, NETSYNC_METHOD_AUTO);
 }
 
 /* Return the largest error of a host over the span, and check that the bound always holds. */
-static int64_t worst_error(const struct cluster *c, int host)
+static int64_t find_worst_cluster_error(const struct cluster *c, int host)
 {
 	int ref = netsync_reference(c->ns);
 	int64_t worst = 0;
@@ -103,9 +104,10 @@ static int64_t worst_error(const struct cluster *c, int host)
 		const struct netsync_clock *clock = netsync_host_clock(c->ns, (uint32_t)host);
 
 		assert_non_null(clock);
-		assert_int_equal(netsync_convert(clock, reading(c, host, t), &corrected, &bound),
+		assert_int_equal(netsync_convert(clock, read_cluster_clock(c, host, t), &corrected,
+						 &bound),
 				 0);
-		error = llabs(corrected - reading(c, ref, t));
+		error = llabs(corrected - read_cluster_clock(c, ref, t));
 		assert_true(error <= bound);
 		if (error > worst)
 			worst = error;
@@ -113,7 +115,7 @@ static int64_t worst_error(const struct cluster *c, int host)
 	return worst;
 }
 
-static void end(struct cluster *c)
+static void end_test_cluster(struct cluster *c)
 {
 	netsync_free(c->ns);
 }
@@ -122,7 +124,7 @@ static void end(struct cluster *c)
  * The first cluster has a million messages. The others have fewer messages and larger
  * errors, which decrease as the number of messages grows.
  */
-static void two_hosts(int seeds, int64_t span, double late)
+static void check_two_hosts(int seeds, int64_t span, double late)
 {
 	for (int seed = 1; seed <= seeds; seed++) {
 		const long messages = seed == 1 ? 1000000 : 100000;
@@ -130,39 +132,39 @@ static void two_hosts(int seeds, int64_t span, double late)
 		struct cluster c;
 		struct netsync_pair_info p = { .size = sizeof(p) };
 
-		start(&c, (uint64_t)seed, 2, span);
+		start_test_cluster(&c, (uint64_t)seed, 2, span);
 		c.late_share = late;
 		c.late_by = 5e6;
-		talk(&c, 0, 1, messages);
-		solve(&c, NULL);
-		assert_true(worst_error(&c, 0) < error);
-		assert_true(worst_error(&c, 1) < error);
+		talk_in_cluster(&c, 0, 1, messages);
+		solve_test_cluster(&c, NULL);
+		assert_true(find_worst_cluster_error(&c, 0) < error);
+		assert_true(find_worst_cluster_error(&c, 1) < error);
 		assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
 		assert_int_equal(p.quality, NETSYNC_ACCURATE);
 		assert_int_equal(p.inversions_after, 0);
 		assert_true(p.inversions_before > 0);
-		end(&c);
+		end_test_cluster(&c);
 	}
 }
 
 static void test_one_hour(void **state)
 {
 	(void)state;
-	two_hosts(5, 3600 * SEC, 0);
+	check_two_hosts(5, 3600 * SEC, 0);
 }
 
 /* 64-bit products overflow here. */
 static void test_one_day_with_late_messages(void **state)
 {
 	(void)state;
-	two_hosts(5, 86400 * SEC, 0.02);
+	check_two_hosts(5, 86400 * SEC, 0.02);
 }
 
 /*
  * Push events sorted by time, in reverse order, and in the order in which they were drawn:
  * all bits of the results are equal.
  */
-static int by_send(const void *a, const void *b)
+static int compare_events_by_send_time(const void *a, const void *b)
 {
 	const struct event *p = a, *q = b;
 
@@ -182,39 +184,39 @@ static void test_any_order(void **state)
 			struct netsync_model m = { .size = sizeof(m) };
 			struct cluster c;
 
-			start(&c, seed, 2, 3600 * SEC);
+			start_test_cluster(&c, seed, 2, 3600 * SEC);
 			for (int i = 0; i < N; i++)
-				e[i] = draw(&c, 0, 1);
+				e[i] = draw_cluster_event(&c, 0, 1);
 			if (round)
-				qsort(e, N, sizeof(*e), by_send);
+				qsort(e, N, sizeof(*e), compare_events_by_send_time);
 			for (int i = 0; i < N; i++)
-				push(&c, &e[round == 2 ? N - 1 - i : i]);
-			solve(&c, "h0");
+				push_cluster_event(&c, &e[round == 2 ? N - 1 - i : i]);
+			solve_test_cluster(&c, "h0");
 			assert_int_equal(netsync_clock_model(netsync_host_clock(c.ns, 1), &m), 0);
 			assert_int_equal(m.num_segments, 1);
 			if (!round)
 				first = m.segments[0];
 			assert_memory_equal(m.segments, &first, sizeof(first));
-			assert_true(worst_error(&c, 1) < 100);
-			end(&c);
+			assert_true(find_worst_cluster_error(&c, 1) < 100);
+			end_test_cluster(&c);
 		}
 	}
 	free(e);
 }
 
-static void chain(struct cluster *c, uint64_t seed)
+static void make_cluster_chain(struct cluster *c, uint64_t seed)
 {
-	start(c, seed, 10, 3600 * SEC);
+	start_test_cluster(c, seed, 10, 3600 * SEC);
 	for (int h = 0; h < 9; h++)
-		talk(c, h, h + 1, 100000);
+		talk_in_cluster(c, h, h + 1, 100000);
 }
 
-static void add_past_chain(struct cluster *c)
+static void add_host_past_chain(struct cluster *c)
 {
-	talk(c, 0, 9, 10);
-	talk(c, 0, 5, 6);
-	talk(c, 2, 8, 4);
-	talk(c, 1, 4, 1);
+	talk_in_cluster(c, 0, 9, 10);
+	talk_in_cluster(c, 0, 5, 6);
+	talk_in_cluster(c, 2, 8, 4);
+	talk_in_cluster(c, 1, 4, 1);
 }
 
 static void test_chain(void **state)
@@ -230,21 +232,22 @@ static void test_chain(void **state)
 		int64_t alone[2][10];
 		struct cluster c;
 
-		chain(&c, seed);
+		make_cluster_chain(&c, seed);
 		for (int m = 0; m < 2; m++) {
-			solve_by(&c, "h0", method[m]);
+			solve_test_cluster_by(&c, "h0", method[m]);
 			for (int h = 0; h < 10; h++) {
-				alone[m][h] = worst_error(&c, h);
+				alone[m][h] = find_worst_cluster_error(&c, h);
 				assert_true(alone[m][h] < 100);
 			}
 		}
-		add_past_chain(&c);
+		add_host_past_chain(&c);
 		for (int m = 0; m < 2; m++) {
-			solve_by(&c, "h0", method[m]);
+			solve_test_cluster_by(&c, "h0", method[m]);
 			for (int h = 0; h < 10; h++)
-				assert_true(worst_error(&c, h) <= alone[m][h] + more[m]);
+				assert_true(find_worst_cluster_error(&c, h) <=
+					    alone[m][h] + more[m]);
 		}
-		end(&c);
+		end_test_cluster(&c);
 	}
 }
 
@@ -260,20 +263,20 @@ static void test_bound_takes_the_short_way(void **state)
 	(void)state;
 	for (int m = 0; m < 2; m++)
 		before[m].size = after[m].size = sizeof(*before);
-	chain(&c, 1);
-	solve_by(&c, "h0", NETSYNC_METHOD_HULL);
+	make_cluster_chain(&c, 1);
+	solve_test_cluster_by(&c, "h0", NETSYNC_METHOD_HULL);
 	assert_int_equal(netsync_get_host(c.ns, 9, &before[0]), 0);
-	solve(&c, "h0");
+	solve_test_cluster(&c, "h0");
 	assert_int_equal(netsync_get_host(c.ns, 9, &before[1]), 0);
-	talk(&c, 0, 9, 200);
-	solve_by(&c, "h0", NETSYNC_METHOD_HULL);
+	talk_in_cluster(&c, 0, 9, 200);
+	solve_test_cluster_by(&c, "h0", NETSYNC_METHOD_HULL);
 	assert_int_equal(netsync_get_host(c.ns, 9, &after[0]), 0);
 	assert_true(after[0].bound_max_ns < before[0].bound_max_ns / 2);
-	solve(&c, "h0");
+	solve_test_cluster(&c, "h0");
 	assert_int_equal(netsync_get_host(c.ns, 9, &after[1]), 0);
 	assert_true(after[1].bound_median_ns <= before[1].bound_median_ns);
-	assert_true(worst_error(&c, 9) < 100);
-	end(&c);
+	assert_true(find_worst_cluster_error(&c, 9) < 100);
+	end_test_cluster(&c);
 }
 
 static void test_reference(void **state)
@@ -281,18 +284,18 @@ static void test_reference(void **state)
 	struct cluster c;
 
 	(void)state;
-	start(&c, 1, 4, 60 * SEC);
+	start_test_cluster(&c, 1, 4, 60 * SEC);
 	/* The messages form a star, whose centre has the smallest total bound. */
-	talk(&c, 2, 0, 1000);
-	talk(&c, 2, 1, 1000);
-	talk(&c, 2, 3, 1000);
-	solve(&c, NULL);
+	talk_in_cluster(&c, 2, 0, 1000);
+	talk_in_cluster(&c, 2, 1, 1000);
+	talk_in_cluster(&c, 2, 3, 1000);
+	solve_test_cluster(&c, NULL);
 	assert_int_equal(netsync_reference(c.ns), 2);
-	solve(&c, "h3");
+	solve_test_cluster(&c, "h3");
 	assert_int_equal(netsync_reference(c.ns), 3);
 	for (int h = 0; h < 4; h++)
-		worst_error(&c, h);
-	end(&c);
+		find_worst_cluster_error(&c, h);
+	end_test_cluster(&c);
 	/* Two hosts are equally good; their names decide, not their order. */
 	c.ns = netsync_new();
 	netsync_add_host(c.ns, "web");
@@ -301,7 +304,7 @@ static void test_reference(void **state)
 	netsync_push_message(c.ns, 1, 0, EPOCH + 20, EPOCH + 30);
 	assert_int_equal(netsync_solve(c.ns, NULL), 0);
 	assert_int_equal(netsync_reference(c.ns), 1);
-	end(&c);
+	end_test_cluster(&c);
 }
 
 static void test_islands(void **state)
@@ -311,11 +314,11 @@ static void test_islands(void **state)
 	const uint32_t island[] = { 0, 0, 0, 3, 3, 5 };
 
 	(void)state;
-	start(&c, 1, 6, 60 * SEC);
-	talk(&c, 0, 1, 1000);
-	talk(&c, 1, 2, 1000);
-	talk(&c, 3, 4, 1000);
-	solve(&c, NULL);
+	start_test_cluster(&c, 1, 6, 60 * SEC);
+	talk_in_cluster(&c, 0, 1, 1000);
+	talk_in_cluster(&c, 1, 2, 1000);
+	talk_in_cluster(&c, 3, 4, 1000);
+	solve_test_cluster(&c, NULL);
 	assert_int_equal(netsync_reference(c.ns), 1);
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
@@ -323,7 +326,7 @@ static void test_islands(void **state)
 		assert_int_equal(h.quality, i < 3 ? NETSYNC_ACCURATE : NETSYNC_ABSENT);
 		assert_int_equal(!netsync_host_clock(c.ns, i), i >= 3);
 	}
-	end(&c);
+	end_test_cluster(&c);
 }
 
 static void test_one_direction(void **state)
@@ -333,23 +336,24 @@ static void test_one_direction(void **state)
 	int64_t r, b;
 
 	(void)state;
-	start(&c, 1, 2, 60 * SEC);
+	start_test_cluster(&c, 1, 2, 60 * SEC);
 	for (int i = 0; i < 10000; i++) {
-		struct event e = draw(&c, 0, 1);
+		struct event e = draw_cluster_event(&c, 0, 1);
 
 		if (e.from == 0)
-			push(&c, &e);
+			push_cluster_event(&c, &e);
 	}
-	solve(&c, "h0");
+	solve_test_cluster(&c, "h0");
 	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
 	assert_int_equal(h.quality, NETSYNC_INCOMPLETE);
 	assert_int_equal(h.bound_max_ns, NETSYNC_UNKNOWN);
-	assert_int_equal(
-		netsync_convert(netsync_host_clock(c.ns, 1), reading(&c, 1, 30 * SEC), &r, &b), 0);
+	assert_int_equal(netsync_convert(netsync_host_clock(c.ns, 1),
+					 read_cluster_clock(&c, 1, 30 * SEC), &r, &b),
+			 0);
 	assert_int_equal(b, NETSYNC_UNKNOWN);
 	/* The minimum delay is assumed to be zero, so the result is 30 us too early. */
-	assert_true(llabs(r + 30000 - reading(&c, 0, 30 * SEC)) < 1000);
-	end(&c);
+	assert_true(llabs(r + 30000 - read_cluster_clock(&c, 0, 30 * SEC)) < 1000);
+	end_test_cluster(&c);
 }
 
 /* The mean delays of both directions are equal, so the middle is near the truth. */
@@ -363,38 +367,38 @@ static void test_regression(void **state)
 	struct cluster c;
 
 	(void)state;
-	start(&c, 1, 3, 3600 * SEC);
-	talk(&c, 0, 1, 100000);
-	talk(&c, 1, 2, 100000);
+	start_test_cluster(&c, 1, 3, 3600 * SEC);
+	talk_in_cluster(&c, 0, 1, 100000);
+	talk_in_cluster(&c, 1, 2, 100000);
 	assert_int_equal(netsync_solve(c.ns, &opt), 0);
 	for (uint32_t i = 1; i < 3; i++) {
 		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
 		assert_int_equal(h.quality, NETSYNC_ACCURATE);
 		/* The bound is not computed from the line. */
 		assert_true(h.bound_max_ns < i * 60000);
-		assert_in_range(worst_error(&c, (int)i), 100, 3000);
+		assert_in_range(find_worst_cluster_error(&c, (int)i), 100, 3000);
 	}
 	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
 	assert_int_equal(p.quality, NETSYNC_ACCURATE);
 	assert_true(llabs(p.min_delay_ns[0] - 30000) < 3000);
-	end(&c);
+	end_test_cluster(&c);
 	/* There are messages in one direction only, so the mean delay is assumed to be zero. */
-	start(&c, 1, 2, 60 * SEC);
+	start_test_cluster(&c, 1, 2, 60 * SEC);
 	for (int i = 0; i < 10000; i++) {
-		struct event e = draw(&c, 0, 1);
+		struct event e = draw_cluster_event(&c, 0, 1);
 
 		if (e.from == 0)
-			push(&c, &e);
+			push_cluster_event(&c, &e);
 	}
 	assert_int_equal(netsync_solve(c.ns, &opt), 0);
 	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
 	assert_int_equal(h.quality, NETSYNC_INCOMPLETE);
-	assert_in_range(worst_error(&c, 1), 120000, 140000);
-	end(&c);
+	assert_in_range(find_worst_cluster_error(&c, 1), 120000, 140000);
+	end_test_cluster(&c);
 	opt.method = NETSYNC_METHOD_MODEL + 1;
 	c.ns = netsync_new();
 	assert_int_equal(netsync_solve(c.ns, &opt), -EINVAL);
-	end(&c);
+	end_test_cluster(&c);
 }
 
 /* All messages are within 0.1 s of a trace of 20 s, which the bound reflects. */
@@ -404,17 +408,17 @@ static void test_short_talk_in_long_trace(void **state)
 	struct cluster c;
 
 	(void)state;
-	start(&c, 1, 2, SEC / 10);
-	talk(&c, 0, 1, 1000);
+	start_test_cluster(&c, 1, 2, SEC / 10);
+	talk_in_cluster(&c, 0, 1, 1000);
 	c.span = 20 * SEC;
-	netsync_extend_span(c.ns, 0, reading(&c, 0, 20 * SEC));
-	netsync_extend_span(c.ns, 1, reading(&c, 1, 20 * SEC));
-	solve(&c, "h0");
+	netsync_extend_span(c.ns, 0, read_cluster_clock(&c, 0, 20 * SEC));
+	netsync_extend_span(c.ns, 1, read_cluster_clock(&c, 1, 20 * SEC));
+	solve_test_cluster(&c, "h0");
 	assert_int_equal(netsync_get_host(c.ns, 1, &h), 0);
 	assert_int_equal(h.quality, NETSYNC_ACCURATE);
 	assert_true(h.bound_max_ns > 5000000);
-	worst_error(&c, 1);
-	end(&c);
+	find_worst_cluster_error(&c, 1);
+	end_test_cluster(&c);
 }
 
 /* One host is a board whose clock starts in 1970 at each boot. */
@@ -424,11 +428,11 @@ static void test_clocks_decades_apart(void **state)
 	struct cluster c;
 
 	(void)state;
-	start(&c, 1, 2, 3600 * SEC);
+	start_test_cluster(&c, 1, 2, 3600 * SEC);
 	c.offset[1] = -EPOCH;
-	talk(&c, 0, 1, 100000);
-	solve(&c, "h0");
-	assert_true(worst_error(&c, 1) < 50);
+	talk_in_cluster(&c, 0, 1, 100000);
+	solve_test_cluster(&c, "h0");
+	assert_true(find_worst_cluster_error(&c, 1) < 50);
 	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
 	/*
 	 * According to the clocks, all messages of one direction are sent to the future, and
@@ -436,7 +440,7 @@ static void test_clocks_decades_apart(void **state)
 	 */
 	assert_int_equal(p.inversions_before, p.messages[0]);
 	assert_int_equal(p.inversions_after, 0);
-	end(&c);
+	end_test_cluster(&c);
 }
 
 static void test_misuse(void **state)

@@ -22,14 +22,14 @@
  * Return the reading of a clock that deviates by up to 20 us and is seconds apart from the
  * others.
  */
-static int64_t reading(uint32_t host, int64_t t)
+static int64_t read_threads_clock(uint32_t host, int64_t t)
 {
 	double angle = (double)t / (double)(100 * SEC) + host;
 
 	return EPOCH + host * SEC + t + llround(20e3 * sin(angle));
 }
 
-static struct netsync *pushed(void)
+static struct netsync *push_many_messages(void)
 {
 	struct netsync *ns = netsync_new();
 	uint64_t s = 3;
@@ -40,24 +40,25 @@ static struct netsync *pushed(void)
 		assert_int_equal(netsync_add_host(ns, name), i);
 	}
 	for (long i = 0; i < MESSAGES; i++) {
-		int64_t t = below(&s, SPAN);
-		uint32_t from = (uint32_t)below(&s, HOSTS);
-		uint32_t to = (from + 1 + (uint32_t)below(&s, LINKS)) % HOSTS;
-		int64_t r = t + 30000 + (int64_t)exponential(&s, 100e3);
+		int64_t t = draw_integer_below(&s, SPAN);
+		uint32_t from = (uint32_t)draw_integer_below(&s, HOSTS);
+		uint32_t to = (from + 1 + (uint32_t)draw_integer_below(&s, LINKS)) % HOSTS;
+		int64_t r = t + 30000 + (int64_t)draw_from_exponential(&s, 100e3);
 
-		if (random64(&s) & 1) {
+		if (draw_random64(&s) & 1) {
 			uint32_t other = from;
 
 			from = to;
 			to = other;
 		}
-		assert_int_equal(
-			netsync_push_message(ns, from, to, reading(from, t), reading(to, r)), 0);
+		assert_int_equal(netsync_push_message(ns, from, to, read_threads_clock(from, t),
+						      read_threads_clock(to, r)),
+				 0);
 	}
 	return ns;
 }
 
-static struct netsync_model model_of(const struct netsync *ns, uint32_t host)
+static struct netsync_model get_threads_host_model(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 
@@ -71,7 +72,8 @@ static void assert_same(const struct netsync *a, const struct netsync *b)
 
 	assert_int_equal(netsync_reference(a), netsync_reference(b));
 	for (uint32_t h = 0; h < HOSTS; h++) {
-		struct netsync_model m = model_of(a, h), n = model_of(b, h);
+		struct netsync_model m = get_threads_host_model(a, h),
+				     n = get_threads_host_model(b, h);
 
 		assert_int_equal(m.num_segments, n.num_segments);
 		assert_int_equal(m.num_knots, n.num_knots);
@@ -86,7 +88,7 @@ static void assert_same(const struct netsync *a, const struct netsync *b)
 static void test_same_bits(void **state)
 {
 	static const uint32_t threads[] = { 2, 3, 8 };
-	struct netsync *one = pushed();
+	struct netsync *one = push_many_messages();
 
 	(void)state;
 	assert_int_equal(netsync_solve(one, NULL), 0);
@@ -95,7 +97,7 @@ static void test_same_bits(void **state)
 			.size = sizeof(opt),
 			.threads = threads[i],
 		};
-		struct netsync *ns = pushed();
+		struct netsync *ns = push_many_messages();
 
 		assert_int_equal(netsync_solve(ns, &opt), 0);
 		assert_same(one, ns);
@@ -113,7 +115,7 @@ struct matched {
 	size_t in_between; /* number of messages found before netsync_solve() */
 };
 
-static void on_message(void *data, const struct netsync_message *msg)
+static void keep_watched_message(void *data, const struct netsync_message *msg)
 {
 	struct matched *m = data;
 
@@ -134,20 +136,20 @@ struct way {
 	bool has_messages; /* matched messages are pushed in between */
 };
 
-static void push_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
+static void push_way_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
 {
 	for (uint32_t h = 0; h < TRAFFIC_HOSTS && way->has_promises; h++)
-		assert_int_equal(netsync_advance(ns, h, traffic_reading(h, t - SEC)), 0);
+		assert_int_equal(netsync_advance(ns, h, traffic_read_clock(h, t - SEC)), 0);
 	if (way->has_messages)
-		assert_int_equal(netsync_push_message(ns, i % 3, 4, traffic_reading(i % 3, t),
-						      traffic_reading(4, t + 40 * US)),
+		assert_int_equal(netsync_push_message(ns, i % 3, 4, traffic_read_clock(i % 3, t),
+						      traffic_read_clock(4, t + 40 * US)),
 				 0);
 	if (way->is_steered) {
 		const struct netsync_clock_point p = {
 			.size = sizeof(p),
 			.host = 0,
 			.rate = 1 + 1e-5,
-			.time_ns = traffic_reading(0, t),
+			.time_ns = traffic_read_clock(0, t),
 			.raw_ns = t - t / 100000,
 		};
 
@@ -155,8 +157,8 @@ static void push_between(struct netsync *ns, const struct way *way, size_t i, in
 	}
 }
 
-static struct matched matched_by(const struct traffic *traffic, const struct way *way,
-				 uint32_t threads)
+static struct matched match_by_threads(const struct traffic *traffic, const struct way *way,
+				       uint32_t threads)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -170,22 +172,22 @@ static struct matched matched_by(const struct traffic *traffic, const struct way
 		netsync_limit_packets(m.ns, way->limit);
 	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++)
 		assert_int_equal(netsync_add_host(m.ns, "h"), h);
-	push_between(m.ns, &(struct way){ .is_steered = way->is_steered }, 0, 0);
+	push_way_between(m.ns, &(struct way){ .is_steered = way->is_steered }, 0, 0);
 	if (way->is_watched)
-		netsync_watch_messages(m.ns, on_message, &m);
+		netsync_watch_messages(m.ns, keep_watched_message, &m);
 	for (size_t i = 0; i < traffic->num; i++) {
 		const struct netsync_packet *p = &traffic->event[i];
 
 		assert_int_equal(netsync_push_packet(m.ns, p), 0);
 		if (i % 500 == 499)
-			push_between(m.ns, way, i, p->time_ns - traffic_reading(p->host, 0));
+			push_way_between(m.ns, way, i, p->time_ns - traffic_read_clock(p->host, 0));
 	}
 	m.in_between = m.num;
 	assert_int_equal(netsync_solve(m.ns, &opt), 0);
 	return m;
 }
 
-static void release(struct matched *m)
+static void release_matched(struct matched *m)
 {
 	netsync_free(m->ns);
 	free(m->message);
@@ -208,7 +210,8 @@ static void assert_same_numbers(const struct netsync *a, const struct netsync *b
 	}
 	for (uint32_t h = 0; h < TRAFFIC_HOSTS; h++) {
 		struct netsync_stack u = { .size = sizeof(u) }, v = u;
-		struct netsync_model m = model_of(a, h), n = model_of(b, h);
+		struct netsync_model m = get_threads_host_model(a, h),
+				     n = get_threads_host_model(b, h);
 
 		assert_int_equal(netsync_get_stack(a, h, NETSYNC_OUT, &u), 0);
 		assert_int_equal(netsync_get_stack(b, h, NETSYNC_OUT, &v), 0);
@@ -235,30 +238,30 @@ static void test_matching(void **state)
 	/* Packets are ten times slower, so that some are given up in between. */
 	for (size_t i = 0; i < traffic.num; i++) {
 		struct netsync_packet *p = &traffic.event[i];
-		const int64_t base = traffic_reading(p->host, 0);
+		const int64_t base = traffic_read_clock(p->host, 0);
 
 		p->time_ns = base + (p->time_ns - base) * 10;
 	}
 	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
-		struct matched one = matched_by(&traffic, &ways[k], 1);
+		struct matched one = match_by_threads(&traffic, &ways[k], 1);
 
 		for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
-			struct matched m = matched_by(&traffic, &ways[k], threads[i]);
+			struct matched m = match_by_threads(&traffic, &ways[k], threads[i]);
 
 			assert_int_equal(one.num, m.num);
 			if (m.num)
 				assert_memory_equal(one.message, m.message,
 						    m.num * sizeof(*m.message));
 			assert_same_numbers(one.ns, m.ns);
-			release(&m);
+			release_matched(&m);
 		}
 		assert_true(!ways[k].is_watched || one.in_between > one.num / 4);
-		release(&one);
+		release_matched(&one);
 	}
 	free(traffic.event);
 }
 
-static struct netsync *with_threads(void)
+static struct netsync *make_netsync_with_threads(void)
 {
 	struct netsync *ns = netsync_new();
 
@@ -275,7 +278,7 @@ static void test_busy(void **state)
 
 	(void)state;
 	for (size_t end = 9000; end < traffic.num; end += 1777) {
-		struct netsync *ns = with_threads();
+		struct netsync *ns = make_netsync_with_threads();
 
 		for (size_t i = 0; i < end; i++) {
 			assert_int_equal(netsync_push_packet(ns, &traffic.event[i]), 0);
@@ -298,7 +301,7 @@ static void test_results_while_busy(void **state)
 		.method = NETSYNC_METHOD_HULL,
 	};
 	struct traffic traffic = traffic_make(12, 4000);
-	struct netsync *ns = with_threads();
+	struct netsync *ns = make_netsync_with_threads();
 	struct netsync_stack s = { .size = sizeof(s) }, t = s;
 	struct netsync_stats u = { .size = sizeof(u) }, v = u;
 
@@ -330,7 +333,8 @@ static void test_results_while_busy(void **state)
 /* ThreadSanitizer mistakes the threads of a child for those of its parent. */
 #ifndef __SANITIZE_THREAD__
 /* Push @num events from @first on. Return the number of matched packets, or an error. */
-static int matched_with(struct netsync *ns, const struct traffic *traffic, size_t first, size_t num)
+static int push_some_traffic(struct netsync *ns, const struct traffic *traffic, size_t first,
+			     size_t num)
 {
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
@@ -350,14 +354,14 @@ static int matched_with(struct netsync *ns, const struct traffic *traffic, size_
 }
 
 /* A child of fork() has no threads. Did the calls in the child return @expected? */
-static bool child_comes_to(struct netsync *ns, const struct traffic *traffic, size_t first,
-			   size_t num, int expected)
+static bool does_child_return(struct netsync *ns, const struct traffic *traffic, size_t first,
+			      size_t num, int expected)
 {
 	const pid_t child = fork();
 	int status;
 
 	if (!child) {
-		int matched = matched_with(ns, traffic, first, num);
+		int matched = push_some_traffic(ns, traffic, first, num);
 		bool told = *netsync_error(ns);
 
 		/* Threads may or may not have been working. */
@@ -371,27 +375,27 @@ static bool child_comes_to(struct netsync *ns, const struct traffic *traffic, si
 static void test_fork(void **state)
 {
 	struct traffic traffic = traffic_make(12, 4000);
-	struct netsync *ns = with_threads();
+	struct netsync *ns = make_netsync_with_threads();
 	int all;
 
 	(void)state;
-	assert_true(matched_with(ns, &traffic, 0, 10000) > 1000);
-	all = matched_with(ns, &traffic, 10000, 10000);
+	assert_true(push_some_traffic(ns, &traffic, 0, 10000) > 1000);
+	all = push_some_traffic(ns, &traffic, 10000, 10000);
 	netsync_free(ns);
-	ns = with_threads();
-	assert_true(matched_with(ns, &traffic, 0, 10000) > 1000);
-	assert_true(child_comes_to(ns, &traffic, 10000, 10000, all));
+	ns = make_netsync_with_threads();
+	assert_true(push_some_traffic(ns, &traffic, 0, 10000) > 1000);
+	assert_true(does_child_return(ns, &traffic, 10000, 10000, all));
 	for (size_t i = 10000; i < 15001; i++)
 		assert_int_equal(netsync_push_packet(ns, &traffic.event[i]), 0);
-	assert_true(child_comes_to(ns, &traffic, 15001, 4999, all));
-	assert_int_equal(matched_with(ns, &traffic, 15001, 4999), all);
+	assert_true(does_child_return(ns, &traffic, 15001, 4999, all));
+	assert_int_equal(push_some_traffic(ns, &traffic, 15001, 4999), all);
 	netsync_free(ns);
 	free(traffic.event);
 }
 #endif
 
 /* This call lasts until it is permitted to end. */
-static int wait_for_end(void *arg, size_t i)
+static int wait_until_ended(void *arg, size_t i)
 {
 	int *fd = arg;
 	char c = 0;
@@ -411,7 +415,7 @@ static void test_lost(void **state)
 	memcpy(fd, (int[]){ begun[0], begun[1], end[0] }, sizeof(fd));
 	parallel_init(&p);
 	/* The other thread takes calls of the caller's share. */
-	parallel_begin(&p, 2, 0, 2, wait_for_end, fd);
+	parallel_begin(&p, 2, 0, 2, wait_until_ended, fd);
 	assert_int_equal(read(fd[0], &c, 1), 1);
 	child = fork();
 	if (!child) {
@@ -430,7 +434,7 @@ static void test_lost(void **state)
 		assert_int_equal(close(begun[i]) | close(end[i]), 0);
 }
 
-static int count(void *arg, size_t i)
+static int count_one_call(void *arg, size_t i)
 {
 	atomic_int *calls = arg;
 
@@ -447,15 +451,15 @@ static void test_each_once(void **state)
 	for (uint32_t threads = 0; threads < 10; threads++) {
 		for (size_t i = 0; i < CALLS; i++)
 			atomic_store(&calls[i], 0);
-		assert_int_equal(parallel_run(&p, threads, CALLS, count, calls), 0);
+		assert_int_equal(parallel_run(&p, threads, CALLS, count_one_call, calls), 0);
 		for (size_t i = 0; i < CALLS; i++)
 			assert_int_equal(atomic_load(&calls[i]), 1);
 	}
-	assert_int_equal(parallel_run(&p, 4, 0, count, NULL), 0);
+	assert_int_equal(parallel_run(&p, 4, 0, count_one_call, NULL), 0);
 	parallel_release(&p);
 }
 
-static int fail_one(void *arg, size_t i)
+static int fail_one_call(void *arg, size_t i)
 {
 	(void)arg;
 	return i == FAILING ? -ENOMEM : 0;
@@ -468,7 +472,7 @@ static void test_failure(void **state)
 	(void)state;
 	parallel_init(&p);
 	for (uint32_t threads = 1; threads < 5; threads++)
-		assert_int_equal(parallel_run(&p, threads, CALLS, fail_one, NULL), -ENOMEM);
+		assert_int_equal(parallel_run(&p, threads, CALLS, fail_one_call, NULL), -ENOMEM);
 	parallel_release(&p);
 }
 

@@ -21,7 +21,7 @@ struct item {
 	double t;
 };
 
-static void compare_search(const struct item *v, size_t n, int64_t t)
+static void check_search(const struct item *v, size_t n, int64_t t)
 {
 	size_t before = 0, last = 0;
 
@@ -48,13 +48,13 @@ static void test_search(void **state)
 
 		/* Some times are equal. */
 		for (int i = 0; i < N; i++) {
-			at += below(&seed, 3);
+			at += draw_integer_below(&seed, 3);
 			v[i].ns = at;
 			v[i].t = (double)at;
 		}
 		for (size_t n = 0; n <= N; n++)
 			for (int64_t t = -22; t <= at + 2; t++)
-				compare_search(v, n, t);
+				check_search(v, n, t);
 	}
 	v[0].ns = INT64_MIN;
 	v[1].ns = INT64_MAX;
@@ -65,7 +65,7 @@ static void test_search(void **state)
 
 /* ---- statistics.h ----------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
+static int compare_doubles_by_value(const void *a, const void *b)
 {
 	const double *p = a, *q = b;
 
@@ -78,18 +78,19 @@ static void test_order_statistics(void **state)
 	uint64_t seed = 2;
 
 	(void)state;
-	assert_true(order_statistic(v, 0, 0) == 0);
+	assert_true(compute_order_statistic(v, 0, 0) == 0);
 	for (size_t n = 1; n <= 60; n++) {
 		/* Draw few different values, so that many are equal, or many different values. */
 		for (size_t i = 0; i < n; i++)
-			v[i] = n & 1 ? (double)below(&seed, 5) : uniform(&seed) - 0.5;
+			v[i] = n & 1 ? (double)draw_integer_below(&seed, 5) :
+				       draw_between_0_and_1(&seed) - 0.5;
 		memcpy(sorted, v, sizeof(v));
-		qsort(sorted, n, sizeof(*sorted), by_value);
+		qsort(sorted, n, sizeof(*sorted), compare_doubles_by_value);
 		for (size_t k = 0; k < n; k++)
-			assert_true(order_statistic(v, n, k) == sorted[k]);
+			assert_true(compute_order_statistic(v, n, k) == sorted[k]);
 		assert_true(statistics_median(v, n) == sorted[n / 2]);
 		/* The function moves values, but does not change them. */
-		qsort(v, n, sizeof(*v), by_value);
+		qsort(v, n, sizeof(*v), compare_doubles_by_value);
 		assert_memory_equal(v, sorted, n * sizeof(*v));
 	}
 }
@@ -106,8 +107,8 @@ static void test_pair_table(void **state)
 	(void)state;
 	assert_int_equal(pair_table_find(&t, 1, 2), 0);
 	for (uint32_t i = 0; i < 3000; i++) {
-		uint32_t a = (uint32_t)below(&seed, HOSTS);
-		uint32_t b = (uint32_t)below(&seed, HOSTS);
+		uint32_t a = (uint32_t)draw_integer_below(&seed, HOSTS);
+		uint32_t b = (uint32_t)draw_integer_below(&seed, HOSTS);
 
 		/* Some pairs are set a second time. */
 		assert_int_equal(pair_table_set(&t, a, b, i), 0);
@@ -145,18 +146,18 @@ static void test_whole(void **state)
 	int64_t t = 5;
 
 	(void)state;
-	assert_true(add_whole(&t, 2.25) == 0.25);
+	assert_true(add_whole_ns(&t, 2.25) == 0.25);
 	assert_int_equal(t, 7);
-	assert_true(add_whole(&t, -0.25) == 0.75);
+	assert_true(add_whole_ns(&t, -0.25) == 0.75);
 	assert_int_equal(t, 6);
 	t = EPOCH;
-	assert_true(add_whole(&t, 0.5) == 0.5);
+	assert_true(add_whole_ns(&t, 0.5) == 0.5);
 	assert_int_equal(t, EPOCH);
-	assert_true(add_whole(&t, 1e300) == 0);
+	assert_true(add_whole_ns(&t, 1e300) == 0);
 	assert_true(t == FARTHEST);
-	assert_true(add_whole(&t, -1e300) == 0);
+	assert_true(add_whole_ns(&t, -1e300) == 0);
 	assert_true(t == -FARTHEST);
-	assert_true(add_whole(&t, NAN) == 0);
+	assert_true(add_whole_ns(&t, NAN) == 0);
 }
 
 static void test_wide(void **state)
@@ -167,17 +168,17 @@ static void test_wide(void **state)
 	(void)state;
 	for (size_t i = 0; i < 8; i++)
 		for (size_t k = 0; k < 8; k++) {
-			const struct wide p = wide_product(small[i], small[k]);
+			const struct wide p = wide_multiply(small[i], small[k]);
 			const struct wide q = make_wide((__int128)small[i] * small[k]);
 
 			assert_true(p.low == q.low && p.high == q.high);
 		}
 	/* More than 128 bits: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
 	for (int sign = -1; sign <= 1; sign += 2) {
-		const struct wide sum = wide_sum(wide_product(sign * (big + 5), INT64_C(1) << 60),
-						 wide_product(-sign * big, INT64_C(1) << 60));
+		const struct wide sum = wide_add(wide_multiply(sign * (big + 5), INT64_C(1) << 60),
+						 wide_multiply(-sign * big, INT64_C(1) << 60));
 
-		assert_true(wide_value(sum) == sign * 5 * 0x1p60);
+		assert_true(wide_to_double(sum) == sign * 5 * 0x1p60);
 	}
 	for (int a = -9; a <= 9; a++)
 		for (int b = 1; b <= 4; b++)
@@ -196,7 +197,7 @@ static void test_time_heap(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++)
 		items[i] = (struct time_heap_item){ streams[i], &streams[i], 0 };
-	time_heap_order(&heap);
+	time_heap_restore_order(&heap);
 	for (; heap.num; num++) {
 		int64_t *stream = heap.items[0].stream;
 
@@ -207,7 +208,7 @@ static void test_time_heap(void **state)
 		if (*stream >= (*stream % 4 ? 40 : 80))
 			time_heap_end_first(&heap);
 		else
-			time_heap_go_on(&heap, *stream);
+			time_heap_advance_first(&heap, *stream);
 	}
 	assert_int_equal(num, 3 * 10 + 20);
 }
@@ -231,7 +232,7 @@ static void test_time_heap_ranks(void **state)
 
 /* ---- bytes.h --------------------------------------------------------------- */
 
-static void compare_number(uint64_t v, size_t bytes)
+static void check_leb128_number(uint64_t v, size_t bytes)
 {
 	uint8_t room[LEB128_MAX];
 	const size_t n = leb128_put(room, v);
@@ -256,10 +257,10 @@ static void test_leb128(void **state)
 
 	(void)state;
 	for (unsigned int bits = 1; bits <= 64; bits++) {
-		compare_number(UINT64_MAX >> (64 - bits), (bits + 6) / 7);
-		compare_number((uint64_t)1 << (bits - 1), (bits + 6) / 7);
+		check_leb128_number(UINT64_MAX >> (64 - bits), (bits + 6) / 7);
+		check_leb128_number((uint64_t)1 << (bits - 1), (bits + 6) / 7);
 	}
-	compare_number(0, 1);
+	check_leb128_number(0, 1);
 	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++) {
 		assert_true(fold_signed_number(by_length[i]) == number[i]);
 		assert_true(leb128_to_signed(number[i]) == by_length[i]);

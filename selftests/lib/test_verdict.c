@@ -10,17 +10,17 @@ static void test_most_contradict(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_HULL);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
-	reduced_talk(&r, 1, 2, 100, -50000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 1, 2, 100, -50000);
 	reduced_run(&r);
 	reduced_check_claim(&r.host[1], true);
 	reduced_release(&r);
 
 	reduced_init(&r, NETSYNC_METHOD_HULL);
 	r.task.reference = 0;
-	reduced_talk(&r, 0, 1, 100, 1000);
-	reduced_talk(&r, 1, 2, 100, -50000);
-	reduced_talk(&r, 1, 3, 100, -50000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 1, 2, 100, -50000);
+	reduced_add_talk(&r, 1, 3, 100, -50000);
 	reduced_run(&r);
 	reduced_check_claim(&r.host[1], false);
 	reduced_release(&r);
@@ -44,8 +44,8 @@ static void test_set_in_silence(void **state)
 		add_message(&r.ps, 0, 1, t, t + SEC + 1000);
 		add_message(&r.ps, 1, 0, t + SEC, t + 1000);
 	}
-	reduced_talk(&r, 0, 2, 100, -1000000);
-	reduced_talk(&r, 1, 2, 50, 1000);
+	reduced_add_talk(&r, 0, 2, 100, -1000000);
+	reduced_add_talk(&r, 1, 2, 50, 1000);
 	reduced_run(&r);
 	reduced_check_claim(&r.host[0], true);
 	reduced_check_claim(&r.host[2], false);
@@ -60,9 +60,9 @@ static void test_bad_one(void **state)
 	(void)state;
 	reduced_init(&r, NETSYNC_METHOD_AUTO);
 	r.task.reference = 1;
-	reduced_talk(&r, 0, 1, 100, 1000);
-	reduced_talk(&r, 0, 2, 100, -1000000);
-	reduced_talk(&r, 1, 2, 100, -1000000);
+	reduced_add_talk(&r, 0, 1, 100, 1000);
+	reduced_add_talk(&r, 0, 2, 100, -1000000);
+	reduced_add_talk(&r, 1, 2, 100, -1000000);
 	reduced_run(&r);
 	reduced_check_claim(&r.host[0], true);
 	assert_int_equal(r.host[2].bound_max, NETSYNC_UNKNOWN);
@@ -87,8 +87,8 @@ static void test_set_by_less_than_delays(void **state)
 			add_message(&r.ps, 0, 1, t, t + SEC + delay);
 			add_message(&r.ps, 1, 0, t + SEC, t + delay);
 		}
-		reduced_talk(&r, 0, 2, 100, -500 * US);
-		reduced_talk(&r, 1, 2, 50, US);
+		reduced_add_talk(&r, 0, 2, 100, -500 * US);
+		reduced_add_talk(&r, 1, 2, 50, US);
 		reduced_run(&r);
 		reduced_check_claim(&r.host[0], delay < 500 * US);
 		reduced_check_claim(&r.host[2], false);

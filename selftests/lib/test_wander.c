@@ -10,25 +10,25 @@
 /* Offset of host 1 at a time, ns. */
 typedef int64_t (*ahead_fn)(int64_t t);
 
-static int64_t runs_on(int64_t t)
+static int64_t run_undisturbed(int64_t t)
 {
 	return 3 * SEC + t / 50000;
 }
 
 /* Return the offset of a clock that is moved to and fro once in 20 s. */
-static int64_t moved(int64_t t, int64_t by)
+static int64_t move_to_and_fro(int64_t t, int64_t by)
 {
-	return runs_on(t) + (t / SEC / 20 * 7919 % 3 - 1) * by;
+	return run_undisturbed(t) + (t / SEC / 20 * 7919 % 3 - 1) * by;
 }
 
-static int64_t moved_little(int64_t t)
+static int64_t move_little(int64_t t)
 {
-	return moved(t, 20 * US);
+	return move_to_and_fro(t, 20 * US);
 }
 
-static int64_t moved_far(int64_t t)
+static int64_t move_far(int64_t t)
 {
-	return moved(t, 200 * US);
+	return move_to_and_fro(t, 200 * US);
 }
 
 static const struct correction reference = { .known = true, .to = 10000 * SEC };
@@ -37,7 +37,7 @@ static const struct correction reference = { .known = true, .to = 10000 * SEC };
  * Measure the wander of host 1, which exchanges bursts of 50 messages in each direction with
  * host 0. Bursts are @apart from each other.
  */
-static void measure(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
+static void measure_wander_of_host(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
 {
 	const int64_t span = apart * bursts;
 	struct correction c = {
@@ -53,10 +53,10 @@ static void measure(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
 
 	for (int i = 0; i < bursts * 50; i++) {
 		int64_t t = i / 50 * apart + apart / 2 + i % 50 * (SEC / 200);
-		int64_t delay = DELAY + llround(exponential(&seed, 100e3));
+		int64_t delay = DELAY + llround(draw_from_exponential(&seed, 100e3));
 
 		add_message(&ps, 0, 1, t, t + delay + ahead(t + delay));
-		delay = DELAY + llround(exponential(&seed, 100e3));
+		delay = DELAY + llround(draw_from_exponential(&seed, 100e3));
 		add_message(&ps, 1, 0, t + ahead(t), t + delay);
 	}
 	assert_int_equal(pairs_settle(&ps), 0);
@@ -70,7 +70,7 @@ static void test_left_alone(void **state)
 	struct wander w;
 
 	(void)state;
-	measure(&w, runs_on, 20 * SEC, 100);
+	measure_wander_of_host(&w, run_undisturbed, 20 * SEC, 100);
 	/* This interval is half-way between two bursts. */
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
 	assert_float_equal(wander_silence(&w, 1005 * SEC, 1035 * SEC), 18e9, 3e9);
@@ -88,12 +88,12 @@ static void test_steered(void **state)
 	struct wander w;
 
 	(void)state;
-	measure(&w, moved_little, 20 * SEC, 100);
+	measure_wander_of_host(&w, move_little, 20 * SEC, 100);
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 10e3));
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100e3));
 	wander_release(&w);
 	/* The curve inverts messages and reveals nothing. */
-	measure(&w, moved_far, 20 * SEC, 100);
+	measure_wander_of_host(&w, move_far, 20 * SEC, 100);
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 1e9));
 	wander_release(&w);
 }
@@ -104,11 +104,11 @@ static void test_few_looks(void **state)
 	struct wander w;
 
 	(void)state;
-	measure(&w, runs_on, 150 * SEC, 4);
+	measure_wander_of_host(&w, run_undisturbed, 150 * SEC, 4);
 	assert_false(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
 	wander_release(&w);
 	/* The same silence is one of many. */
-	measure(&w, runs_on, 150 * SEC, 40);
+	measure_wander_of_host(&w, run_undisturbed, 150 * SEC, 40);
 	assert_true(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
 	wander_release(&w);
 }

@@ -18,7 +18,7 @@ struct net {
 	size_t messages;
 };
 
-static void on_packet(void *data, const struct netsync_packet *pkt)
+static void keep_seen_packet(void *data, const struct netsync_packet *pkt)
 {
 	struct net *n = data;
 
@@ -27,7 +27,7 @@ static void on_packet(void *data, const struct netsync_packet *pkt)
 	n->packet[n->packets++] = *pkt;
 }
 
-static bool was_told(const struct net *n, uint32_t host, int64_t time, int dir)
+static bool was_packet_reported(const struct net *n, uint32_t host, int64_t time, int dir)
 {
 	for (size_t i = 0; i < n->packets; i++)
 		if (n->packet[i].host == host && n->packet[i].time_ns == time &&
@@ -37,21 +37,21 @@ static bool was_told(const struct net *n, uint32_t host, int64_t time, int dir)
 }
 
 /* The message is reported after both of its packets. */
-static void on_message(void *data, const struct netsync_message *msg)
+static void check_first_message(void *data, const struct netsync_message *msg)
 {
 	struct net *n = data;
 
 	assert_int_equal(msg->size, sizeof(*msg));
 	assert_true(n->messages < TOLD);
 	if (msg->protocol) {
-		assert_true(was_told(n, msg->from, msg->send_ns, NETSYNC_OUT));
-		assert_true(was_told(n, msg->to, msg->recv_ns, NETSYNC_IN));
+		assert_true(was_packet_reported(n, msg->from, msg->send_ns, NETSYNC_OUT));
+		assert_true(was_packet_reported(n, msg->to, msg->recv_ns, NETSYNC_IN));
 	}
 	n->message[n->messages++] = *msg;
 }
 
 /* The message is reported with the addresses of its packet. */
-static void on_any_message(void *data, const struct netsync_message *msg)
+static void count_any_message(void *data, const struct netsync_message *msg)
 {
 	struct net *n = data;
 
@@ -61,21 +61,21 @@ static void on_any_message(void *data, const struct netsync_message *msg)
 	n->messages++;
 }
 
-static int setup(void **state)
+static int setup_watched_net(void **state)
 {
 	struct net *n = calloc(1, sizeof(*n));
 
 	n->ns = netsync_new();
 	assert_int_equal(netsync_add_host(n->ns, "a"), A);
 	assert_int_equal(netsync_add_host(n->ns, "b"), B);
-	netsync_watch_packets(n->ns, on_packet, n);
-	netsync_watch_messages(n->ns, on_message, n);
-	n->p = a_segment();
+	netsync_watch_packets(n->ns, keep_seen_packet, n);
+	netsync_watch_messages(n->ns, check_first_message, n);
+	n->p = make_tcp_segment();
 	*state = n;
 	return 0;
 }
 
-static int teardown(void **state)
+static int teardown_watched_net(void **state)
 {
 	struct net *n = *state;
 
@@ -84,7 +84,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void see(struct net *n, uint32_t host, int dir, int64_t after)
+static void push_watched_packet(struct net *n, uint32_t host, int dir, int64_t after)
 {
 	n->p.host = host;
 	n->p.dir = (uint8_t)dir;
@@ -93,15 +93,15 @@ static void see(struct net *n, uint32_t host, int dir, int64_t after)
 }
 
 /* Push a packet that A sends at @after and B receives 50 ns later. */
-static void pass(struct net *n, int64_t after)
+static void push_packet_through(struct net *n, int64_t after)
 {
-	see(n, A, NETSYNC_OUT, after);
-	see(n, B, NETSYNC_IN, after + 50);
+	push_watched_packet(n, A, NETSYNC_OUT, after);
+	push_watched_packet(n, B, NETSYNC_IN, after + 50);
 	n->p.tcp.seq += 100;
 	n->p.ip_id++;
 }
 
-static void solve(struct net *n)
+static void solve_watched(struct net *n)
 {
 	assert_int_equal(netsync_solve(n->ns, NULL), 0);
 }
@@ -111,8 +111,8 @@ static void test_message(void **state)
 	struct net *n = *state;
 	const struct netsync_message *m = n->message;
 
-	pass(n, 10);
-	solve(n);
+	push_packet_through(n, 10);
+	solve_watched(n);
 	assert_int_equal(n->messages, 1);
 	assert_int_equal(m->from, A);
 	assert_int_equal(m->to, B);
@@ -126,7 +126,7 @@ static void test_message(void **state)
 	assert_int_equal(m->protocol, 6);
 	assert_int_equal(m->len, 100);
 	/* The message is reported only once. */
-	solve(n);
+	solve_watched(n);
 	assert_int_equal(n->messages, 1);
 }
 
@@ -145,7 +145,7 @@ static void test_pushed(void **state)
 	assert_int_equal(m->recv_ns, EPOCH);
 	assert_int_equal(m->fields, 0);
 	assert_int_equal(m->protocol, 0);
-	solve(n);
+	solve_watched(n);
 	assert_int_equal(n->messages, 1);
 }
 
@@ -154,12 +154,12 @@ static void test_packets(void **state)
 {
 	struct net *n = *state;
 
-	see(n, A, NETSYNC_OUT, 1);
+	push_watched_packet(n, A, NETSYNC_OUT, 1);
 	n->p.protocol = 2;
-	see(n, A, NETSYNC_IN, 2);
+	push_watched_packet(n, A, NETSYNC_IN, 2);
 	n->p.protocol = 6;
 	n->p.daddr[12] = 127;
-	see(n, A, NETSYNC_OUT, 3);
+	push_watched_packet(n, A, NETSYNC_OUT, 3);
 	assert_int_equal(n->packets, 3);
 	n->p.time_ns = NETSYNC_MAX_TIME;
 	assert_int_equal(netsync_push_packet(n->ns, &n->p), -ERANGE);
@@ -187,15 +187,15 @@ static void test_on_the_way(void **state)
 	const int num = 10000;
 
 	netsync_watch_packets(n->ns, NULL, NULL);
-	netsync_watch_messages(n->ns, on_any_message, n);
+	netsync_watch_messages(n->ns, count_any_message, n);
 	for (int i = 0; i < num; i++) {
 		n->p.daddr[0] = (uint8_t)(i % 7);
-		pass(n, i * SEC);
+		push_packet_through(n, i * SEC);
 		assert_int_equal(netsync_advance(n->ns, A, EPOCH + i * SEC), 0);
 		assert_int_equal(netsync_advance(n->ns, B, EPOCH + i * SEC), 0);
 	}
 	assert_in_range(n->messages, 1, num - 1);
-	solve(n);
+	solve_watched(n);
 	assert_int_equal(n->messages, num);
 	assert_int_equal(netsync_get_pair(n->ns, 0, &info), 0);
 	assert_int_equal(info.messages[0], num);
@@ -207,10 +207,10 @@ static void test_asked_late(void **state)
 	struct net *n = *state;
 
 	netsync_watch_messages(n->ns, NULL, NULL);
-	pass(n, 0);
-	netsync_watch_messages(n->ns, on_message, n);
-	pass(n, SEC);
-	solve(n);
+	push_packet_through(n, 0);
+	netsync_watch_messages(n->ns, check_first_message, n);
+	push_packet_through(n, SEC);
+	solve_watched(n);
 	assert_int_equal(n->messages, 2);
 	for (int i = 0; i < 2; i++) {
 		bool late = n->message[i].send_ns == EPOCH + SEC;
@@ -220,12 +220,12 @@ static void test_asked_late(void **state)
 		assert_int_equal(n->message[i].dport, 80);
 	}
 	netsync_watch_messages(n->ns, NULL, NULL);
-	pass(n, 2 * SEC);
-	solve(n);
+	push_packet_through(n, 2 * SEC);
+	solve_watched(n);
 	assert_int_equal(n->messages, 2);
 }
 
-#define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
+#define TEST(t) cmocka_unit_test_setup_teardown(t, setup_watched_net, teardown_watched_net)
 
 int main(void)
 {

@@ -27,17 +27,17 @@ struct traffic {
 };
 
 /* Return the reading of a host's clock. Clocks are seconds apart. */
-static inline int64_t traffic_reading(uint32_t host, int64_t t)
+static inline int64_t traffic_read_clock(uint32_t host, int64_t t)
 {
 	return EPOCH + (int64_t)host * 3 * SEC + t;
 }
 
 static inline uint32_t traffic_draw(struct traffic *a, uint32_t below_it)
 {
-	return (uint32_t)below(&a->seed, below_it);
+	return (uint32_t)draw_integer_below(&a->seed, below_it);
 }
 
-static inline void traffic_see(struct traffic *a, uint32_t host, int dir, int64_t t)
+static inline void traffic_add_packet(struct traffic *a, uint32_t host, int dir, int64_t t)
 {
 	if (a->num == a->room) {
 		a->room = a->room * 2 + 1024;
@@ -46,36 +46,36 @@ static inline void traffic_see(struct traffic *a, uint32_t host, int dir, int64_
 	}
 	a->p.host = host;
 	a->p.dir = (uint8_t)dir;
-	a->p.time_ns = traffic_reading(host, t);
+	a->p.time_ns = traffic_read_clock(host, t);
 	a->event[a->num++] = a->p;
 }
 
-static inline int64_t traffic_delay(struct traffic *a)
+static inline int64_t traffic_draw_delay(struct traffic *a)
 {
-	return 30 * US + (int64_t)exponential(&a->seed, 40e3);
+	return 30 * US + (int64_t)draw_from_exponential(&a->seed, 40e3);
 }
 
 /*
  * Add the events of a packet that is sent and received, and that sometimes passes a third
  * host. A few packets are not received.
  */
-static inline void traffic_pass(struct traffic *a)
+static inline void traffic_add_passage(struct traffic *a)
 {
 	int64_t t = a->now;
 
-	traffic_see(a, a->from, NETSYNC_OUT, t);
+	traffic_add_packet(a, a->from, NETSYNC_OUT, t);
 	if (!traffic_draw(a, 20)) {
 		const uint32_t router = (a->to + 1) % TRAFFIC_HOSTS;
 
 		if (router != a->from) {
-			t += traffic_delay(a);
-			traffic_see(a, router, NETSYNC_IN, t);
-			t += traffic_delay(a);
-			traffic_see(a, router, NETSYNC_OUT, t);
+			t += traffic_draw_delay(a);
+			traffic_add_packet(a, router, NETSYNC_IN, t);
+			t += traffic_draw_delay(a);
+			traffic_add_packet(a, router, NETSYNC_OUT, t);
 		}
 	}
 	if (traffic_draw(a, 30))
-		traffic_see(a, a->to, NETSYNC_IN, t + traffic_delay(a));
+		traffic_add_packet(a, a->to, NETSYNC_IN, t + traffic_draw_delay(a));
 }
 
 static inline void traffic_begin(struct traffic *a, uint8_t protocol)
@@ -95,25 +95,25 @@ static inline void traffic_begin(struct traffic *a, uint8_t protocol)
 		.len = 100 + traffic_draw(a, 1000),
 	};
 	if (protocol == 6) {
-		a->p.tcp.seq = (uint32_t)random64(&a->seed);
-		a->p.tcp.ack = (uint32_t)random64(&a->seed);
+		a->p.tcp.seq = (uint32_t)draw_random64(&a->seed);
+		a->p.tcp.ack = (uint32_t)draw_random64(&a->seed);
 		a->p.tcp.flags = 0x8010;
 	}
 }
 
-static inline void traffic_tcp(struct traffic *a)
+static inline void traffic_add_tcp(struct traffic *a)
 {
 	const uint32_t again = traffic_draw(a, 12);
 
 	traffic_begin(a, 6);
 	if (!again)
 		a->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
-	traffic_pass(a);
+	traffic_add_passage(a);
 	/* The same bytes are sent once more, which is ambiguous without IP ids. */
 	if (again < 2) {
 		a->now += 20 * TRAFFIC_STEP;
 		a->p.ip_id += 7;
-		traffic_pass(a);
+		traffic_add_passage(a);
 	}
 }
 
@@ -122,7 +122,7 @@ static inline void traffic_tcp(struct traffic *a)
  * Many segments begin before a multiple of 64 KiB, and some of these multiples are also
  * multiples of 4 MiB.
  */
-static inline void traffic_bulk(struct traffic *a)
+static inline void traffic_add_bulk(struct traffic *a)
 {
 	const uint32_t parts = 2 + traffic_draw(a, 43);
 	const bool is_sent_whole = traffic_draw(a, 4);
@@ -147,44 +147,44 @@ static inline void traffic_bulk(struct traffic *a)
 			a->p.gso_segs = (uint16_t)n;
 			t += US;
 			if (traffic_draw(a, 60))
-				traffic_see(a, end ? a->to : a->from, dir, t);
+				traffic_add_packet(a, end ? a->to : a->from, dir, t);
 		}
-		t += traffic_delay(a);
+		t += traffic_draw_delay(a);
 	}
 }
 
 /* Datagrams have IP ids, or digests that not all sources know. Some datagrams are translated. */
-static inline void traffic_udp(struct traffic *a)
+static inline void traffic_add_udp(struct traffic *a)
 {
 	const bool has_ids = traffic_draw(a, 2);
 
 	traffic_begin(a, 17);
-	a->p.udp.digest = random64(&a->seed);
+	a->p.udp.digest = draw_random64(&a->seed);
 	if (!has_ids)
 		a->p.ip_id = 0;
 	if (!traffic_draw(a, 3))
 		a->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	if (traffic_draw(a, 2))
 		a->p.fields |= NETSYNC_HAS_DIGEST;
-	traffic_see(a, a->from, NETSYNC_OUT, a->now);
+	traffic_add_packet(a, a->from, NETSYNC_OUT, a->now);
 	if (traffic_draw(a, 2))
 		a->p.fields |= NETSYNC_HAS_DIGEST;
 	if (has_ids && !traffic_draw(a, 3)) {
 		a->p.saddr[15] = 99;
 		a->p.sport += 1000;
 	}
-	traffic_see(a, a->to, NETSYNC_IN, a->now + traffic_delay(a));
+	traffic_add_packet(a, a->to, NETSYNC_IN, a->now + traffic_draw_delay(a));
 }
 
 /*
  * Send several datagrams at once, and receive them in groups. Ids are around 0 and around
  * multiples of 1024.
  */
-static inline void traffic_datagrams(struct traffic *a)
+static inline void traffic_add_datagrams(struct traffic *a)
 {
 	const uint32_t parts = 2 + traffic_draw(a, 60);
 	struct netsync_packet first;
-	int64_t t = a->now + traffic_delay(a);
+	int64_t t = a->now + traffic_draw_delay(a);
 
 	traffic_begin(a, 17);
 	a->p.ip_id = (uint16_t)((traffic_draw(a, 16) ? 1024 * traffic_draw(a, 64) : 0) -
@@ -193,7 +193,7 @@ static inline void traffic_datagrams(struct traffic *a)
 	a->p.gso_segs = (uint16_t)parts;
 	a->p.len = parts * 500;
 	first = a->p;
-	traffic_see(a, a->from, NETSYNC_OUT, a->now);
+	traffic_add_packet(a, a->from, NETSYNC_OUT, a->now);
 	for (uint32_t done = 0, n; done < parts; done += n) {
 		n = 1 + traffic_draw(a, 3);
 		n = n > parts - done ? parts - done : n;
@@ -203,11 +203,11 @@ static inline void traffic_datagrams(struct traffic *a)
 		a->p.len = n * 500;
 		t += US;
 		if (traffic_draw(a, 40))
-			traffic_see(a, a->to, NETSYNC_IN, t);
+			traffic_add_packet(a, a->to, NETSYNC_IN, t);
 	}
 }
 
-static inline void traffic_echo(struct traffic *a)
+static inline void traffic_add_echo(struct traffic *a)
 {
 	traffic_begin(a, 1);
 	a->p.fields = (a->p.fields & ~(uint32_t)NETSYNC_HAS_PORTS) | NETSYNC_HAS_ECHO;
@@ -215,33 +215,33 @@ static inline void traffic_echo(struct traffic *a)
 	a->p.icmp.id = (uint16_t)traffic_draw(a, 1 << 16);
 	a->p.icmp.seq = (uint16_t)traffic_draw(a, 1 << 16);
 	a->p.icmp.type = 8;
-	traffic_see(a, a->from, NETSYNC_OUT, a->now);
+	traffic_add_packet(a, a->from, NETSYNC_OUT, a->now);
 	if (!traffic_draw(a, 3)) {
 		a->p.saddr[15] = 99;
 		a->p.icmp.id++;
 	}
-	traffic_see(a, a->to, NETSYNC_IN, a->now + traffic_delay(a));
+	traffic_add_packet(a, a->to, NETSYNC_IN, a->now + traffic_draw_delay(a));
 }
 
-static inline void traffic_sctp(struct traffic *a)
+static inline void traffic_add_sctp(struct traffic *a)
 {
 	traffic_begin(a, 132);
 	a->p.fields |= NETSYNC_HAS_SCTP;
 	a->p.sctp.vtag = 1 + traffic_draw(a, 100000);
 	if (traffic_draw(a, 3)) {
 		a->p.fields |= NETSYNC_HAS_TSN;
-		a->p.sctp.tsn = (uint32_t)random64(&a->seed);
+		a->p.sctp.tsn = (uint32_t)draw_random64(&a->seed);
 	} else {
 		a->p.sctp.chunk = 3;
 	}
-	traffic_pass(a);
+	traffic_add_passage(a);
 }
 
-static inline int traffic_order(const void *a, const void *b)
+static inline int traffic_compare_times(const void *a, const void *b)
 {
 	const struct netsync_packet *p = a, *q = b;
-	const int64_t s = p->time_ns - traffic_reading(p->host, 0);
-	const int64_t t = q->time_ns - traffic_reading(q->host, 0);
+	const int64_t s = p->time_ns - traffic_read_clock(p->host, 0);
+	const int64_t t = q->time_ns - traffic_read_clock(q->host, 0);
 
 	return s < t ? -1 : s > t;
 }
@@ -253,8 +253,8 @@ static inline int traffic_order(const void *a, const void *b)
 static inline struct traffic traffic_make(uint64_t seed, uint32_t transmissions)
 {
 	static void (*const kinds[])(struct traffic * a) = {
-		traffic_tcp,	   traffic_tcp,	 traffic_bulk, traffic_udp,
-		traffic_datagrams, traffic_echo, traffic_sctp,
+		traffic_add_tcp,       traffic_add_tcp,	 traffic_add_bulk, traffic_add_udp,
+		traffic_add_datagrams, traffic_add_echo, traffic_add_sctp,
 	};
 	struct traffic a = { .seed = seed };
 
@@ -262,7 +262,7 @@ static inline struct traffic traffic_make(uint64_t seed, uint32_t transmissions)
 		a.now = i * TRAFFIC_STEP;
 		kinds[traffic_draw(&a, sizeof(kinds) / sizeof(*kinds))](&a);
 	}
-	qsort(a.event, a.num, sizeof(*a.event), traffic_order);
+	qsort(a.event, a.num, sizeof(*a.event), traffic_compare_times);
 	return a;
 }
 

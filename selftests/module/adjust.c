@@ -19,7 +19,7 @@
 /* 10 ppm, more than the difference of any two neighbouring multipliers. */
 #define CHANGE (10 << 16)
 
-static void set_rate(long freq)
+static void set_kernel_rate(long freq)
 {
 	struct timex t = { .modes = ADJ_FREQUENCY, .freq = freq };
 
@@ -29,7 +29,7 @@ static void set_rate(long freq)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_round_trips(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -52,12 +52,12 @@ int main(int argc, char **argv)
 	for (int i = -WARM_UP; i < count; i++) {
 		uint64_t start = __rdtsc();
 
-		set_rate(i % 2 ? change : 0);
+		set_kernel_rate(i % 2 ? change : 0);
 		if (i >= 0)
 			ticks[i] = __rdtsc() - start;
 	}
-	qsort(ticks, (size_t)count, sizeof(*ticks), compare);
+	qsort(ticks, (size_t)count, sizeof(*ticks), compare_round_trips);
 	printf("%lu\n", ticks[count / 2]);
-	set_rate(0);
+	set_kernel_rate(0);
 	return 0;
 }

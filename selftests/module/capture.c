@@ -25,29 +25,29 @@
 
 static volatile sig_atomic_t ending;
 
-static void on_term(int sig)
+static void note_capture_end(int sig)
 {
 	(void)sig;
 	ending = 1;
 }
 
-static void fail(const char *what)
+static void exit_with_capture_error(const char *what)
 {
 	perror(what);
 	exit(1);
 }
 
-static uint16_t be16(const uint8_t *p)
+static uint16_t read_be16_field(const uint8_t *p)
 {
 	return p[0] << 8 | p[1];
 }
 
-static uint32_t be32(const uint8_t *p)
+static uint32_t read_be32_field(const uint8_t *p)
 {
-	return (uint32_t)be16(p) << 16 | be16(p + 2);
+	return (uint32_t)read_be16_field(p) << 16 | read_be16_field(p + 2);
 }
 
-static void mapped(uint8_t *addr, const uint8_t *ipv4)
+static void set_mapped_address(uint8_t *addr, const uint8_t *ipv4)
 {
 	memset(addr, 0, 10);
 	addr[10] = addr[11] = 0xff;
@@ -59,79 +59,79 @@ static void mapped(uint8_t *addr, const uint8_t *ipv4)
  * data ends. For IPv6, older kernels add an option that contains the length; newer kernels
  * do not.
  */
-static uint32_t length(const uint8_t *field, uint32_t there)
+static uint32_t find_ip_length(const uint8_t *field, uint32_t there)
 {
-	return be16(field) ? be16(field) : there;
+	return read_be16_field(field) ? read_be16_field(field) : there;
 }
 
-static void parse_tcp(const uint8_t *tcp, uint32_t payload, struct packet *p)
+static void parse_captured_tcp(const uint8_t *tcp, uint32_t payload, struct packet *p)
 {
 	const uint8_t *opt;
 
-	p->sport = be16(tcp);
-	p->dport = be16(tcp + 2);
-	p->tcp.seq = be32(tcp + 4);
-	p->tcp.ack_seq = be32(tcp + 8);
-	p->tcp.flags = be16(tcp + 12);
-	p->tcp.window = be16(tcp + 14);
-	p->tcp.check = be16(tcp + 16);
+	p->sport = read_be16_field(tcp);
+	p->dport = read_be16_field(tcp + 2);
+	p->tcp.seq = read_be32_field(tcp + 4);
+	p->tcp.ack_seq = read_be32_field(tcp + 8);
+	p->tcp.flags = read_be16_field(tcp + 12);
+	p->tcp.window = read_be16_field(tcp + 14);
+	p->tcp.check = read_be16_field(tcp + 16);
 	p->len = payload - (tcp[12] >> 4) * 4;
 	for (opt = tcp + 20; opt < tcp + (tcp[12] >> 4) * 4 && *opt;) {
 		if (*opt == 8) {
 			p->tcp.has_ts = 1;
-			p->tcp.tsval = be32(opt + 2);
-			p->tcp.tsecr = be32(opt + 6);
+			p->tcp.tsval = read_be32_field(opt + 2);
+			p->tcp.tsecr = read_be32_field(opt + 6);
 		}
 		opt += *opt == 1 ? 1 : opt[1];
 	}
 }
 
-static void parse_udp(const uint8_t *udp, bool partial, struct packet *p)
+static void parse_captured_udp(const uint8_t *udp, bool partial, struct packet *p)
 {
 	uint32_t bytes;
 
-	p->sport = be16(udp);
-	p->dport = be16(udp + 2);
-	p->len = be16(udp + 4) - 8;
-	p->udp.check = be16(udp + 6);
+	p->sport = read_be16_field(udp);
+	p->dport = read_be16_field(udp + 2);
+	p->len = read_be16_field(udp + 4) - 8;
+	p->udp.check = read_be16_field(udp + 6);
 	p->udp.check_final = !partial && !p->gso_size;
 	bytes = p->len < 64 ? p->len : 64;
 	if (p->gso_size && p->gso_size < bytes)
 		bytes = p->gso_size;
-	p->udp.digest = siphash(udp + 8, bytes);
+	p->udp.digest = siphash_1_3_reference(udp + 8, bytes);
 }
 
-static bool parse_icmp(const uint8_t *icmp, uint32_t payload, struct packet *p)
+static bool parse_captured_icmp(const uint8_t *icmp, uint32_t payload, struct packet *p)
 {
 	p->icmp.type = icmp[0];
-	p->icmp.id = be16(icmp + 4);
-	p->icmp.seq = be16(icmp + 6);
+	p->icmp.id = read_be16_field(icmp + 4);
+	p->icmp.seq = read_be16_field(icmp + 6);
 	p->len = payload - 8;
 	return p->family == AF_INET ? icmp[0] == 0 || icmp[0] == 8 :
 				      icmp[0] == 128 || icmp[0] == 129;
 }
 
-static void parse_sctp(const uint8_t *sctp, uint32_t payload, struct packet *p)
+static void parse_captured_sctp(const uint8_t *sctp, uint32_t payload, struct packet *p)
 {
 	uint32_t at = 12;
 
-	p->sport = be16(sctp);
-	p->dport = be16(sctp + 2);
+	p->sport = read_be16_field(sctp);
+	p->dport = read_be16_field(sctp + 2);
 	p->len = payload - 12;
-	p->sctp.vtag = be32(sctp + 4);
+	p->sctp.vtag = read_be32_field(sctp + 4);
 	p->sctp.chunk = sctp[12];
-	for (; at + 8 <= payload; at += (be16(sctp + at + 2) + 3) / 4 * 4) {
+	for (; at + 8 <= payload; at += (read_be16_field(sctp + at + 2) + 3) / 4 * 4) {
 		if (sctp[at])
 			continue;
 		p->sctp.has_tsn = 1;
-		p->sctp.tsn = be32(sctp + at + 4);
+		p->sctp.tsn = read_be32_field(sctp + at + 4);
 		break;
 	}
 }
 
 /* Parse a well-formed packet of @size bytes; tests create no others. */
-static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol, bool partial,
-		  struct packet *p)
+static bool parse_captured_packet(const uint8_t *ip, uint32_t size, uint8_t protocol, bool partial,
+				  struct packet *p)
 {
 	const uint8_t *transport;
 	uint32_t payload;
@@ -139,18 +139,18 @@ static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol, bool parti
 
 	if (ip[0] >> 4 == 4) {
 		p->family = AF_INET;
-		p->id = be16(ip + 4);
-		mapped(p->saddr, ip + 12);
-		mapped(p->daddr, ip + 16);
+		p->id = read_be16_field(ip + 4);
+		set_mapped_address(p->saddr, ip + 12);
+		set_mapped_address(p->daddr, ip + 16);
 		transport = ip + (ip[0] & 15) * 4;
-		payload = length(ip + 2, size) - (ip[0] & 15) * 4;
+		payload = find_ip_length(ip + 2, size) - (ip[0] & 15) * 4;
 		next = ip[9];
 	} else {
 		p->family = AF_INET6;
 		memcpy(p->saddr, ip + 8, 16);
 		memcpy(p->daddr, ip + 24, 16);
 		transport = ip + 40;
-		payload = length(ip + 4, size - 40);
+		payload = find_ip_length(ip + 4, size - 40);
 		next = ip[6];
 		while (next == IPPROTO_HOPOPTS || next == IPPROTO_DSTOPTS ||
 		       next == IPPROTO_ROUTING) {
@@ -168,21 +168,21 @@ static bool parse(const uint8_t *ip, uint32_t size, uint8_t protocol, bool parti
 	p->protocol = next;
 	switch (protocol) {
 	case IPPROTO_TCP:
-		parse_tcp(transport, payload, p);
+		parse_captured_tcp(transport, payload, p);
 		break;
 	case IPPROTO_UDP:
-		parse_udp(transport, partial, p);
+		parse_captured_udp(transport, partial, p);
 		break;
 	case IPPROTO_ICMP:
-		return parse_icmp(transport, payload, p);
+		return parse_captured_icmp(transport, payload, p);
 	case IPPROTO_SCTP:
-		parse_sctp(transport, payload, p);
+		parse_captured_sctp(transport, payload, p);
 		break;
 	}
 	return true;
 }
 
-static uint8_t protocol_number(const char *name)
+static uint8_t parse_protocol_name(const char *name)
 {
 	if (!name || !strcmp(name, "tcp"))
 		return IPPROTO_TCP;
@@ -197,7 +197,7 @@ static uint8_t protocol_number(const char *name)
 }
 
 /* Get the VLAN tag that the kernel has removed from the data. */
-static uint16_t vlan_tag(struct msghdr *msg)
+static uint16_t get_vlan_tag(struct msghdr *msg)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(msg);
 	struct tpacket_auxdata aux;
@@ -231,19 +231,19 @@ int main(int argc, char **argv)
 		fputs("usage: capture [-w] DEVICE [PROTOCOL]\n", stderr);
 		return 2;
 	}
-	protocol = protocol_number(argv[2]);
-	signal(SIGTERM, on_term);
+	protocol = parse_protocol_name(argv[2]);
+	signal(SIGTERM, note_capture_end);
 	if (stat("/proc/self/ns/net", &netns))
-		fail("netns");
+		exit_with_capture_error("netns");
 	fd = socket(AF_PACKET, SOCK_RAW, 0);
 	if (fd < 0)
-		fail("packet socket");
+		exit_with_capture_error("packet socket");
 	addr.sll_ifindex = if_nametoindex(argv[1]);
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)) ||
 	    bind(fd, (void *)&addr, sizeof(addr)))
-		fail(argv[1]);
+		exit_with_capture_error(argv[1]);
 	fputs("ready\n", stderr);
 
 	pfd = (struct pollfd){ .fd = fd, .events = POLLIN };
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 		size = recvmsg(fd, &msg, MSG_DONTWAIT | MSG_TRUNC);
 		if (size < 0) {
 			if (errno != EAGAIN && errno != EINTR)
-				fail("receive");
+				exit_with_capture_error("receive");
 			if (errno == EAGAIN && ending)
 				break;
 			poll(&pfd, 1, 100);
@@ -276,19 +276,20 @@ int main(int argc, char **argv)
 		type = ntohs(packet.eth.ether_type);
 		if (wire) {
 			p.ifindex = from.sll_ifindex;
-			p.vlan = vlan_tag(&msg);
+			p.vlan = get_vlan_tag(&msg);
 		}
 		size -= ip - (const uint8_t *)&packet;
 		if (type == ETHERTYPE_VLAN) {
-			p.vlan = be16(ip);
-			type = be16(ip + 2);
+			p.vlan = read_be16_field(ip);
+			type = read_be16_field(ip + 2);
 			ip += 4;
 			size -= 4;
 		}
 		if (packet.vnet.gso_type)
 			p.gso_size = packet.vnet.gso_size;
 		if ((type != ETHERTYPE_IP && type != ETHERTYPE_IPV6) ||
-		    !parse(ip, size, protocol, packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
+		    !parse_captured_packet(ip, size, protocol,
+					   packet.vnet.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM, &p))
 			continue;
 		p.dir = from.sll_pkttype == PACKET_OUTGOING ? "out" : "in";
 		p.netns = netns.st_ino;
@@ -298,7 +299,7 @@ int main(int argc, char **argv)
 	}
 	len = sizeof(stats);
 	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len))
-		fail("statistics");
+		exit_with_capture_error("statistics");
 	if (stats.tp_drops) {
 		fprintf(stderr, "capture: lost %u packets\n", stats.tp_drops);
 		return 1;

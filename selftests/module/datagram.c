@@ -30,7 +30,7 @@
 
 static uint8_t buffer[65536];
 
-static void check(int failed, const char *what)
+static void exit_if_datagram_failed(int failed, const char *what)
 {
 	if (!failed)
 		return;
@@ -38,12 +38,12 @@ static void check(int failed, const char *what)
 	exit(1);
 }
 
-static void set(int fd, int level, int name, const void *value, socklen_t len)
+static void set_datagram_option(int fd, int level, int name, const void *value, socklen_t len)
 {
-	check(setsockopt(fd, level, name, value, len), "option");
+	exit_if_datagram_failed(setsockopt(fd, level, name, value, len), "option");
 }
 
-static void join_groups(int fd)
+static void join_multicast_groups(int fd)
 {
 	struct group_req group = { .gr_interface = if_nametoindex("eth") };
 	struct sockaddr_in *v4 = (void *)&group.gr_group;
@@ -53,33 +53,34 @@ static void join_groups(int fd)
 		return;
 	v4->sin_family = AF_INET;
 	inet_pton(AF_INET, "239.9.9.9", &v4->sin_addr);
-	set(fd, IPPROTO_IP, MCAST_JOIN_GROUP, &group, sizeof(group));
+	set_datagram_option(fd, IPPROTO_IP, MCAST_JOIN_GROUP, &group, sizeof(group));
 	memset(&group.gr_group, 0, sizeof(group.gr_group));
 	v6->sin6_family = AF_INET6;
 	inet_pton(AF_INET6, "ff05::99", &v6->sin6_addr);
-	set(fd, IPPROTO_IPV6, MCAST_JOIN_GROUP, &group, sizeof(group));
+	set_datagram_option(fd, IPPROTO_IPV6, MCAST_JOIN_GROUP, &group, sizeof(group));
 }
 
-static void serve(int port)
+static void receive_datagrams(int port)
 {
 	struct sockaddr_in6 addr = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	int fd = socket(AF_INET6, SOCK_DGRAM, 0), room = 8 << 20;
 
-	set(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
-	check(bind(fd, (void *)&addr, sizeof(addr)), "bind");
-	join_groups(fd);
+	set_datagram_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+	exit_if_datagram_failed(bind(fd, (void *)&addr, sizeof(addr)), "bind");
+	join_multicast_groups(fd);
 	fputs("ready\n", stderr);
 	for (;;) {
 		socklen_t len = sizeof(addr);
 		ssize_t size = recvfrom(fd, buffer, sizeof(buffer), 0, (void *)&addr, &len);
 
-		check(size < 0, "receive");
-		check(sendto(fd, buffer, size, 0, (void *)&addr, len) != size, "answer");
+		exit_if_datagram_failed(size < 0, "receive");
+		exit_if_datagram_failed(sendto(fd, buffer, size, 0, (void *)&addr, len) != size,
+					"answer");
 	}
 }
 
 /* Fill a datagram with letters such that datagrams of any size differ from each other. */
-static void fill(size_t size, int number)
+static void fill_with_letters(size_t size, int number)
 {
 	size_t i;
 
@@ -87,7 +88,7 @@ static void fill(size_t size, int number)
 		buffer[i] = "0123456789abcdef"[(number >> (4 * (i % 5))) & 15];
 }
 
-static int open_socket(const char *address, int port, const char *device)
+static int open_datagram_socket(const char *address, int port, const char *device)
 {
 	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	struct sockaddr_in addr4 = { .sin_family = AF_INET, .sin_port = htons(port) };
@@ -95,18 +96,19 @@ static int open_socket(const char *address, int port, const char *device)
 	int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM, 0);
 	int one = 1, zero = 0;
 
-	check(fd < 0, "socket");
-	set(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof(one));
+	exit_if_datagram_failed(fd < 0, "socket");
+	set_datagram_option(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof(one));
 	if (ipv4)
-		set(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &zero, sizeof(zero));
+		set_datagram_option(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &zero, sizeof(zero));
 	else
-		set(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &zero, sizeof(zero));
+		set_datagram_option(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &zero, sizeof(zero));
 	if (device)
-		set(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device));
-	check(!ipv4 && inet_pton(AF_INET6, address, &addr6.sin6_addr) != 1, address);
-	check(ipv4 ? connect(fd, (void *)&addr4, sizeof(addr4)) :
-		     connect(fd, (void *)&addr6, sizeof(addr6)),
-	      address);
+		set_datagram_option(fd, SOL_SOCKET, SO_BINDTODEVICE, device, strlen(device));
+	exit_if_datagram_failed(!ipv4 && inet_pton(AF_INET6, address, &addr6.sin6_addr) != 1,
+				address);
+	exit_if_datagram_failed(ipv4 ? connect(fd, (void *)&addr4, sizeof(addr4)) :
+				       connect(fd, (void *)&addr6, sizeof(addr6)),
+				address);
 	return fd;
 }
 
@@ -139,27 +141,28 @@ int main(int argc, char **argv)
 	}
 	argv += optind;
 	if (server && argv[0])
-		serve(atoi(argv[0]));
+		receive_datagrams(atoi(argv[0]));
 	if (argc - optind != 4) {
 		fputs("datagram: see the first lines of its source\n", stderr);
 		return 2;
 	}
 	count = atoi(argv[2]);
 	size = atoi(argv[3]);
-	fd = open_socket(argv[0], atoi(argv[1]), device);
-	check(getsockname(fd, (void *)&own, &own_len), "name");
+	fd = open_datagram_socket(argv[0], atoi(argv[1]), device);
+	exit_if_datagram_failed(getsockname(fd, (void *)&own, &own_len), "name");
 	if (segment)
-		set(fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof(segment));
+		set_datagram_option(fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	bytes = size < 64 ? size : 64;
 	if (segment && (size_t)segment < bytes)
 		bytes = segment;
 	for (i = 0; i < count; i++) {
-		fill(size, i);
+		fill_with_letters(size, i);
 		printf("%u %s %zu %016llx\n", ntohs(((struct sockaddr_in *)&own)->sin_port),
-		       argv[1], size, (unsigned long long)siphash(buffer, bytes));
-		check(send(fd, buffer, size, 0) != (ssize_t)size, "send");
+		       argv[1], size, (unsigned long long)siphash_1_3_reference(buffer, bytes));
+		exit_if_datagram_failed(send(fd, buffer, size, 0) != (ssize_t)size, "send");
 		if (answers)
-			check(recv(fd, buffer, sizeof(buffer), 0) != (ssize_t)size, "answer");
+			exit_if_datagram_failed(
+				recv(fd, buffer, sizeof(buffer), 0) != (ssize_t)size, "answer");
 	}
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include "packet.h"
 
 /* Find the text after "NAME=" or "NAME = ". */
-static const char *find(const char *line, const char *name)
+static const char *find_event_field(const char *line, const char *name)
 {
 	size_t len = strlen(name);
 	const char *p;
@@ -32,18 +32,18 @@ static const char *find(const char *line, const char *name)
 	exit(1);
 }
 
-static uint64_t number(const char *line, const char *name)
+static uint64_t parse_event_number(const char *line, const char *name)
 {
-	return strtoull(find(line, name), NULL, 0);
+	return strtoull(find_event_field(line, name), NULL, 0);
 }
 
 /*
  * Read an address: "::ffff:10.0.0.1", or an array of 4 or 16 bytes: "[ [0] = 10, [1] = 0,
  * ... ]".
  */
-static void address(const char *line, const char *name, uint8_t *addr)
+static void parse_event_address(const char *line, const char *name, uint8_t *addr)
 {
-	const char *p = find(line, name);
+	const char *p = find_event_field(line, name);
 	char text[INET6_ADDRSTRLEN] = "";
 	const char *end;
 	int i;
@@ -71,36 +71,36 @@ static void address(const char *line, const char *name, uint8_t *addr)
 
 static void read_tcp(const char *line, struct packet *p)
 {
-	p->tcp.seq = number(line, "seq");
-	p->tcp.ack_seq = number(line, "ack_seq");
-	p->tcp.check = number(line, "check");
-	p->tcp.window = number(line, "window");
-	p->tcp.flags = number(line, "flags");
-	p->tcp.has_ts = number(line, "has_ts");
-	p->tcp.tsval = number(line, "tsval");
-	p->tcp.tsecr = number(line, "tsecr");
+	p->tcp.seq = parse_event_number(line, "seq");
+	p->tcp.ack_seq = parse_event_number(line, "ack_seq");
+	p->tcp.check = parse_event_number(line, "check");
+	p->tcp.window = parse_event_number(line, "window");
+	p->tcp.flags = parse_event_number(line, "flags");
+	p->tcp.has_ts = parse_event_number(line, "has_ts");
+	p->tcp.tsval = parse_event_number(line, "tsval");
+	p->tcp.tsecr = parse_event_number(line, "tsecr");
 }
 
 static void read_udp(const char *line, struct packet *p)
 {
-	p->udp.check = number(line, "check");
-	p->udp.check_final = number(line, "check_final");
-	p->udp.digest = number(line, "digest");
+	p->udp.check = parse_event_number(line, "check");
+	p->udp.check_final = parse_event_number(line, "check_final");
+	p->udp.digest = parse_event_number(line, "digest");
 }
 
 static void read_icmp(const char *line, struct packet *p)
 {
-	p->icmp.type = number(line, "type");
-	p->icmp.id = number(line, "echo_id");
-	p->icmp.seq = number(line, "echo_seq");
+	p->icmp.type = parse_event_number(line, "type");
+	p->icmp.id = parse_event_number(line, "echo_id");
+	p->icmp.seq = parse_event_number(line, "echo_seq");
 }
 
 static void read_sctp(const char *line, struct packet *p)
 {
-	p->sctp.vtag = number(line, "vtag");
-	p->sctp.chunk = number(line, "chunk");
-	p->sctp.has_tsn = number(line, "has_tsn");
-	p->sctp.tsn = number(line, "tsn");
+	p->sctp.vtag = parse_event_number(line, "vtag");
+	p->sctp.chunk = parse_event_number(line, "chunk");
+	p->sctp.has_tsn = parse_event_number(line, "has_tsn");
+	p->sctp.tsn = parse_event_number(line, "tsn");
 }
 
 static const struct {
@@ -130,24 +130,24 @@ static bool read_packet(const char *line, struct packet *p)
 	memset(p, 0, sizeof(*p));
 	p->dir = *at == 'i' ? "in" : "out";
 	p->protocol = kinds[i].protocol;
-	p->netns = number(at, "netns");
-	p->family = number(at, "family");
-	address(at, "saddr", p->saddr);
-	address(at, "daddr", p->daddr);
-	p->id = number(at, "id");
-	p->len = number(at, "len");
+	p->netns = parse_event_number(at, "netns");
+	p->family = parse_event_number(at, "family");
+	parse_event_address(at, "saddr", p->saddr);
+	parse_event_address(at, "daddr", p->daddr);
+	p->id = parse_event_number(at, "id");
+	p->len = parse_event_number(at, "len");
 	if (p->protocol != IPPROTO_ICMP) {
-		p->sport = number(at, "sport");
-		p->dport = number(at, "dport");
-		p->gso_size = number(at, "gso_size");
-		p->gso_segs = number(at, "gso_segs");
+		p->sport = parse_event_number(at, "sport");
+		p->dport = parse_event_number(at, "dport");
+		p->gso_size = parse_event_number(at, "gso_size");
+		p->gso_segs = parse_event_number(at, "gso_segs");
 	}
 	kinds[i].read(at, p);
 	return true;
 }
 
 /* The meaning of a field in the flat layout depends on the protocol. */
-static bool read_wire(const char *line, struct packet *p)
+static bool read_device_packet(const char *line, struct packet *p)
 {
 	const char *at = strstr(line, " inet_dev_");
 	uint32_t seq, ack_seq, tsval, tsecr;
@@ -158,33 +158,33 @@ static bool read_wire(const char *line, struct packet *p)
 	at += strlen(" inet_dev_");
 	memset(p, 0, sizeof(*p));
 	p->dir = *at == 'r' ? "in" : "out";
-	p->ifindex = number(at, "ifindex");
-	p->vlan = number(at, "vlan");
-	p->protocol = number(at, "protocol");
-	p->netns = number(at, "netns");
-	p->family = number(at, "family");
-	address(at, "saddr", p->saddr);
-	address(at, "daddr", p->daddr);
-	p->id = number(at, "id");
-	p->len = number(at, "len");
-	p->sport = number(at, "sport");
-	p->dport = number(at, "dport");
-	p->gso_size = number(at, "gso_size");
-	p->gso_segs = number(at, "gso_segs");
-	seq = number(at, "seq");
-	ack_seq = number(at, "ack_seq");
-	flags = number(at, "flags");
-	check = number(at, "check");
-	tsval = number(at, "tsval");
-	tsecr = number(at, "tsecr");
+	p->ifindex = parse_event_number(at, "ifindex");
+	p->vlan = parse_event_number(at, "vlan");
+	p->protocol = parse_event_number(at, "protocol");
+	p->netns = parse_event_number(at, "netns");
+	p->family = parse_event_number(at, "family");
+	parse_event_address(at, "saddr", p->saddr);
+	parse_event_address(at, "daddr", p->daddr);
+	p->id = parse_event_number(at, "id");
+	p->len = parse_event_number(at, "len");
+	p->sport = parse_event_number(at, "sport");
+	p->dport = parse_event_number(at, "dport");
+	p->gso_size = parse_event_number(at, "gso_size");
+	p->gso_segs = parse_event_number(at, "gso_segs");
+	seq = parse_event_number(at, "seq");
+	ack_seq = parse_event_number(at, "ack_seq");
+	flags = parse_event_number(at, "flags");
+	check = parse_event_number(at, "check");
+	tsval = parse_event_number(at, "tsval");
+	tsecr = parse_event_number(at, "tsecr");
 	switch (p->protocol) {
 	case IPPROTO_TCP:
 		p->tcp.seq = seq;
 		p->tcp.ack_seq = ack_seq;
 		p->tcp.flags = flags;
 		p->tcp.check = check;
-		p->tcp.window = number(at, "window");
-		p->tcp.has_ts = number(at, "has_ts");
+		p->tcp.window = parse_event_number(at, "window");
+		p->tcp.has_ts = parse_event_number(at, "has_ts");
 		p->tcp.tsval = tsval;
 		p->tcp.tsecr = tsecr;
 		break;
@@ -210,7 +210,7 @@ static bool read_wire(const char *line, struct packet *p)
 	return true;
 }
 
-static void print_life(const char *line)
+static void print_socket_life(const char *line)
 {
 	static const char *const names[] = { "inet_sock_create", "inet_sock_delete",
 					     "inet_sock_clone", "inet_connect", "inet_accept" };
@@ -223,21 +223,23 @@ static void print_life(const char *line)
 		return;
 	i--;
 	printf("%s netns=%" PRIu64 " family=%" PRIu64 " protocol=%" PRIu64, names[i],
-	       number(at, "netns"), number(at, "family"), number(at, "protocol"));
+	       parse_event_number(at, "netns"), parse_event_number(at, "family"),
+	       parse_event_number(at, "protocol"));
 	if (i == 2)
-		printf(" osk=%" PRIx64 " nsk=%" PRIx64 "\n", number(at, "osk"), number(at, "nsk"));
+		printf(" osk=%" PRIx64 " nsk=%" PRIx64 "\n", parse_event_number(at, "osk"),
+		       parse_event_number(at, "nsk"));
 	else
-		printf(" sk=%" PRIx64, number(at, "sk"));
+		printf(" sk=%" PRIx64, parse_event_number(at, "sk"));
 	if (i > 2) {
 		char saddr[INET6_ADDRSTRLEN], daddr[INET6_ADDRSTRLEN];
 		uint8_t addr[16];
 
-		address(at, "saddr", addr);
+		parse_event_address(at, "saddr", addr);
 		inet_ntop(AF_INET6, addr, saddr, sizeof(saddr));
-		address(at, "daddr", addr);
+		parse_event_address(at, "daddr", addr);
 		inet_ntop(AF_INET6, addr, daddr, sizeof(daddr));
-		printf(" %s %" PRIu64 " -> %s %" PRIu64, saddr, number(at, "sport"), daddr,
-		       number(at, "dport"));
+		printf(" %s %" PRIu64 " -> %s %" PRIu64, saddr, parse_event_number(at, "sport"),
+		       daddr, parse_event_number(at, "dport"));
 	}
 	if (i != 2)
 		putchar('\n');
@@ -252,10 +254,10 @@ int main(int argc, char **argv)
 		struct packet p;
 
 		if (what == 'l') {
-			print_life(line);
+			print_socket_life(line);
 			continue;
 		}
-		if (what == 'w' ? !read_wire(line, &p) : !read_packet(line, &p))
+		if (what == 'w' ? !read_device_packet(line, &p) : !read_packet(line, &p))
 			continue;
 		/* A packet that is not segmented reports 0 or 1 segments; count one segment. */
 		if (!p.gso_size && !p.gso_segs)
@@ -266,7 +268,7 @@ int main(int argc, char **argv)
 			printf("%s netns=%" PRIu32 " port=%u flags=%04x len=%" PRIu32 " sk=%" PRIx64
 			       "\n",
 			       p.dir, p.netns, p.dir[0] == 'i' ? p.dport : p.sport, p.tcp.flags,
-			       p.len, number(line, "sk"));
+			       p.len, parse_event_number(line, "sk"));
 	}
 	return 0;
 }

@@ -172,47 +172,47 @@ static uint32_t netns;
 /* The protocol field and the transport header of the packet that was built last. */
 static uint8_t *kind, *transport;
 
-static void fail(const char *what)
+static void exit_with_inject_error(const char *what)
 {
 	perror(what);
 	exit(1);
 }
 
-static void put16(uint8_t *p, unsigned int value)
+static void put_be16(uint8_t *p, unsigned int value)
 {
 	p[0] = value >> 8;
 	p[1] = value;
 }
 
-static void put32(uint8_t *p, uint32_t value)
+static void put_be32(uint8_t *p, uint32_t value)
 {
-	put16(p, value >> 16);
-	put16(p + 2, value & 0xffff);
+	put_be16(p, value >> 16);
+	put_be16(p + 2, value & 0xffff);
 }
 
-static void ip_checksum(uint8_t *ip)
+static void set_ip_checksum(uint8_t *ip)
 {
 	unsigned int i, sum = 0;
 
-	put16(ip + 10, 0);
+	put_be16(ip + 10, 0);
 	for (i = 0; i < (ip[0] & 15) * 4u; i += 2)
 		sum += ip[i] << 8 | ip[i + 1];
 	sum = (sum & 0xffff) + (sum >> 16);
-	put16(ip + 10, ~(sum + (sum >> 16)));
+	put_be16(ip + 10, ~(sum + (sum >> 16)));
 }
 
-static uint16_t ip_type(void)
+static uint16_t get_ether_type(void)
 {
 	return frame.data[0] >> 4 == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IP;
 }
 
-static void transmit(unsigned int len)
+static void transmit_frame(unsigned int len)
 {
 	size_t size = sizeof(frame) - sizeof(frame.data) + len;
 
-	frame.eth.ether_type = htons(ip_type());
+	frame.eth.ether_type = htons(get_ether_type());
 	if (write(fd, &frame, size) != (ssize_t)size)
-		fail("send");
+		exit_with_inject_error("send");
 }
 
 static uint8_t *build_ipv4(const struct recipe *p, uint32_t seq)
@@ -220,7 +220,7 @@ static uint8_t *build_ipv4(const struct recipe *p, uint32_t seq)
 	uint8_t *ip = frame.data;
 
 	ip[0] = 0x45 + p->ip_options.len / 4;
-	put16(ip + 4, seq);
+	put_be16(ip + 4, seq);
 	ip[8] = 64;
 	ip[9] = p->protocol ? p->protocol : IPPROTO_TCP;
 	memcpy(ip + 12, from4, 4);
@@ -245,8 +245,8 @@ static uint8_t *build_ipv6(const struct recipe *p)
 		*next = kind;
 		next = ext;
 		if (kind == (uint8_t)*FRAGMENT) {
-			put16(ext + 2, p->fragment);
-			put32(ext + 4, 0xabcd0000 + p->fragment);
+			put_be16(ext + 2, p->fragment);
+			put_be32(ext + 4, 0xabcd0000 + p->fragment);
 		} else if (kind != (uint8_t)*ROUTING) {
 			ext[2] = 1; /* PadN */
 			ext[3] = 4;
@@ -260,7 +260,7 @@ static uint8_t *build_ipv6(const struct recipe *p)
 }
 
 /* Put a packet into the frame. Return: the length of the frame. */
-static unsigned int build(const struct recipe *p, uint32_t seq, struct packet *seg)
+static unsigned int build_tcp_frame(const struct recipe *p, uint32_t seq, struct packet *seg)
 {
 	unsigned int header = 20 + p->options.len, len;
 	uint8_t *tcp;
@@ -268,20 +268,20 @@ static unsigned int build(const struct recipe *p, uint32_t seq, struct packet *s
 	memset(frame.data, 0, sizeof(frame.data));
 	tcp = p->ipv == 4 ? build_ipv4(p, seq) : build_ipv6(p);
 	transport = tcp;
-	put16(tcp, 7777);
-	put16(tcp + 2, 8000 + seq);
-	put32(tcp + 4, seq);
-	put32(tcp + 8, ~seq);
-	put16(tcp + 12, (p->doff ? p->doff : header / 4) << 12 | p->flags);
-	put16(tcp + 14, 0x1234);
-	put16(tcp + 16, 0xbeef);
+	put_be16(tcp, 7777);
+	put_be16(tcp + 2, 8000 + seq);
+	put_be32(tcp + 4, seq);
+	put_be32(tcp + 8, ~seq);
+	put_be16(tcp + 12, (p->doff ? p->doff : header / 4) << 12 | p->flags);
+	put_be16(tcp + 14, 0x1234);
+	put_be16(tcp + 16, 0xbeef);
 	memcpy(tcp + 20, p->options.text, p->options.len);
 	len = tcp - frame.data + header + p->payload - p->cut;
 	if (p->ipv == 4) {
-		put16(frame.data + 2, len + p->lying_len);
-		ip_checksum(frame.data);
+		put_be16(frame.data + 2, len + p->lying_len);
+		set_ip_checksum(frame.data);
 	} else {
-		put16(frame.data + 4, len - 40 + p->lying_len);
+		put_be16(frame.data + 4, len - 40 + p->lying_len);
 	}
 
 	*seg = (struct packet){
@@ -333,17 +333,17 @@ static void send_ipv4_fragments(void)
 	struct packet seg;
 	unsigned int i;
 
-	build(&whole, IPV4_FRAGMENTS, &seg);
+	build_tcp_frame(&whole, IPV4_FRAGMENTS, &seg);
 	memcpy(copy, frame.data, sizeof(copy));
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		unsigned int from = parts[i].from, to = parts[i].to;
 
-		put16(frame.data + 2, 20 + to - from);
-		put16(frame.data + 4, parts[i].id);
-		put16(frame.data + 6, from / 8 | (to == 1032 ? 0 : 0x2000));
-		ip_checksum(frame.data);
+		put_be16(frame.data + 2, 20 + to - from);
+		put_be16(frame.data + 4, parts[i].id);
+		put_be16(frame.data + 6, from / 8 | (to == 1032 ? 0 : 0x2000));
+		set_ip_checksum(frame.data);
 		memcpy(frame.data + 20, copy + 20 + from, to - from);
-		transmit(20 + to - from);
+		transmit_frame(20 + to - from);
 	}
 	seg.id = parts[0].id;
 	packet_print(&seg);
@@ -353,13 +353,13 @@ static void send_ipv4_fragments(void)
 /* ---- distortions ---------------------------------------------------------- */
 
 /* Return: true in one of @times calls, at random. */
-static bool once_in(int times)
+static bool draw_once_in(int times)
 {
 	return random() % times == 0;
 }
 
 /* Turn the rest of the packet, from the TCP header on, into UDP, ICMP or SCTP. */
-static void change_protocol(unsigned int len)
+static void distort_protocol(unsigned int len)
 {
 	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP, IPPROTO_ICMPV6,
 					     IPPROTO_SCTP };
@@ -368,24 +368,24 @@ static void change_protocol(unsigned int len)
 	*kind = protocols[random() % 4];
 	switch (*kind) {
 	case IPPROTO_UDP:
-		put16(transport + 4, once_in(4) ? (uint16_t)random() : room);
+		put_be16(transport + 4, draw_once_in(4) ? (uint16_t)random() : room);
 		break;
 	case IPPROTO_ICMP:
-		put16(transport, once_in(2) ? 0x0800 : 0x0000);
+		put_be16(transport, draw_once_in(2) ? 0x0800 : 0x0000);
 		break;
 	case IPPROTO_ICMPV6:
-		put16(transport, once_in(2) ? 0x8000 : 0x8100);
+		put_be16(transport, draw_once_in(2) ? 0x8000 : 0x8100);
 		break;
 	case IPPROTO_SCTP:
 		/* Put a chunk other than DATA before the other chunks. */
-		put16(transport + 12, (1 + random() % 5) << 8);
-		put16(transport + 14, random() % 40);
+		put_be16(transport + 12, (1 + random() % 5) << 8);
+		put_be16(transport + 14, random() % 40);
 		break;
 	}
 }
 
 /* Insert @bytes bytes before the current contents. */
-static void shift(unsigned int *len, unsigned int bytes)
+static void insert_zero_bytes(unsigned int *len, unsigned int bytes)
 {
 	memmove(frame.data + bytes, frame.data, *len);
 	memset(frame.data, 0, bytes);
@@ -395,49 +395,49 @@ static void shift(unsigned int *len, unsigned int bytes)
 static void add_vlan_tags(unsigned int *len)
 {
 	unsigned int i, tags = 1 + random() % 6;
-	uint16_t type = ip_type();
+	uint16_t type = get_ether_type();
 
-	shift(len, 4 * tags);
+	insert_zero_bytes(len, 4 * tags);
 	for (i = 0; i < tags; i++) {
-		put16(frame.data + 4 * i, random());
-		put16(frame.data + 4 * i + 2, i < tags - 1 ? ETHERTYPE_VLAN : type);
+		put_be16(frame.data + 4 * i, random());
+		put_be16(frame.data + 4 * i + 2, i < tags - 1 ? ETHERTYPE_VLAN : type);
 	}
-	frame.eth.ether_type = htons(once_in(2) ? ETHERTYPE_VLAN : ETH_P_8021AD);
+	frame.eth.ether_type = htons(draw_once_in(2) ? ETHERTYPE_VLAN : ETH_P_8021AD);
 }
 
-static void add_tunnel(unsigned int *len)
+static void add_ip_tunnel(unsigned int *len)
 {
-	uint16_t type = ip_type();
+	uint16_t type = get_ether_type();
 	uint8_t *ip = frame.data;
 
 	switch (random() % 3) {
 	case 0:
-		shift(len, 20);
+		insert_zero_bytes(len, 20);
 		ip[9] = type == ETHERTYPE_IP ? IPPROTO_IPIP : IPPROTO_IPV6;
 		break;
 	case 1:
-		shift(len, 20 + 4);
+		insert_zero_bytes(len, 20 + 4);
 		ip[9] = IPPROTO_GRE;
-		put16(ip + 22, type);
+		put_be16(ip + 22, type);
 		break;
 	case 2: /* VXLAN */
-		shift(len, 20 + 8 + 8 + 14);
+		insert_zero_bytes(len, 20 + 8 + 8 + 14);
 		ip[9] = IPPROTO_UDP;
-		put16(ip + 20, 7777);
-		put16(ip + 22, 4789);
-		put16(ip + 24, *len - 20);
+		put_be16(ip + 20, 7777);
+		put_be16(ip + 22, 4789);
+		put_be16(ip + 24, *len - 20);
 		ip[28] = 0x08;
 		ip[34] = 61;
 		memset(ip + 36, 0xff, 6);
-		put16(ip + 48, type);
+		put_be16(ip + 48, type);
 		break;
 	}
 	ip[0] = 0x45;
 	ip[8] = 64;
 	memcpy(ip + 12, from4, 4);
 	memcpy(ip + 16, to4, 4);
-	put16(ip + 2, *len);
-	ip_checksum(ip);
+	put_be16(ip + 2, *len);
+	set_ip_checksum(ip);
 	frame.eth.ether_type = htons(ETHERTYPE_IP);
 }
 
@@ -445,7 +445,7 @@ static void add_tunnel(unsigned int *len)
 static void distort_offload(void)
 {
 	memset(&frame.vnet, 0, sizeof(frame.vnet));
-	if (!once_in(8))
+	if (!draw_once_in(8))
 		return;
 	frame.vnet.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
 	frame.vnet.csum_start = 14 + random() % 100;
@@ -461,24 +461,24 @@ static unsigned int build_distorted(void)
 	unsigned int len, changes = random() % 4;
 	struct packet seg;
 
-	len = build(&packets[random() % NUM_PACKETS], random() % 1000, &seg);
-	if (once_in(2))
-		change_protocol(len);
-	frame.eth.ether_type = htons(ip_type());
-	if (once_in(8))
-		add_tunnel(&len);
-	if (!raw && once_in(8))
+	len = build_tcp_frame(&packets[random() % NUM_PACKETS], random() % 1000, &seg);
+	if (draw_once_in(2))
+		distort_protocol(len);
+	frame.eth.ether_type = htons(get_ether_type());
+	if (draw_once_in(8))
+		add_ip_tunnel(&len);
+	if (!raw && draw_once_in(8))
 		add_vlan_tags(&len);
 	while (changes--)
 		frame.data[random() % 100] = random();
-	if (once_in(4))
+	if (draw_once_in(4))
 		len = 20 + random() % (len - 19);
-	if (frame.data[0] >> 4 == 4 && once_in(2))
-		put16(frame.data + 2, len);
-	if (frame.data[0] >> 4 == 4 && !once_in(8))
-		ip_checksum(frame.data);
-	if (frame.data[0] >> 4 == 6 && once_in(2))
-		put16(frame.data + 4, len - 40);
+	if (frame.data[0] >> 4 == 4 && draw_once_in(2))
+		put_be16(frame.data + 2, len);
+	if (frame.data[0] >> 4 == 4 && !draw_once_in(8))
+		set_ip_checksum(frame.data);
+	if (frame.data[0] >> 4 == 6 && draw_once_in(2))
+		put_be16(frame.data + 4, len - 40);
 	distort_offload();
 	return len;
 }
@@ -500,12 +500,12 @@ static void send_distorted(long count)
 	}
 	fprintf(stderr, "%ld of %ld taken\n", taken, count);
 	if (taken < count / 4)
-		fail("send");
+		exit_with_inject_error("send");
 }
 
 /* ---- where they go -------------------------------------------------------- */
 
-static void open_device(const char *device)
+static void open_inject_device(const char *device)
 {
 	struct sockaddr_ll addr = { .sll_family = AF_PACKET,
 				    .sll_ifindex = if_nametoindex(device) };
@@ -514,25 +514,25 @@ static void open_device(const char *device)
 	fd = socket(AF_PACKET, SOCK_RAW, 0);
 	if (fd < 0 || bind(fd, (void *)&addr, sizeof(addr)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)))
-		fail(device);
+		exit_with_inject_error(device);
 }
 
-static void open_tap(const char *device)
+static void open_tap_device(const char *device)
 {
 	struct ifreq request = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
 
 	strncpy(request.ifr_name, device, IFNAMSIZ - 1);
 	fd = open("/dev/net/tun", O_RDWR);
 	if (fd < 0 || ioctl(fd, TUNSETIFF, &request))
-		fail(device);
+		exit_with_inject_error(device);
 }
 
-static void open_raw(void)
+static void open_raw_socket(void)
 {
 	raw = true;
 	fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
 	if (fd < 0)
-		fail("raw socket");
+		exit_with_inject_error("raw socket");
 }
 
 int main(int argc, char **argv)
@@ -546,7 +546,7 @@ int main(int argc, char **argv)
 	while ((opt = getopt(argc, argv, "ir:s:t")) != -1) {
 		switch (opt) {
 		case 'i':
-			open_raw();
+			open_raw_socket();
 			break;
 		case 'r':
 			distorted = atol(optarg);
@@ -568,18 +568,18 @@ int main(int argc, char **argv)
 	}
 	netns = strtoul(argv[2], NULL, 10);
 	if (tap)
-		open_tap(argv[0]);
+		open_tap_device(argv[0]);
 	else if (!raw)
-		open_device(argv[0]);
+		open_inject_device(argv[0]);
 	if (distorted) {
 		srandom(seed);
 		send_distorted(distorted);
 		return 0;
 	}
 	for (i = 0; i < NUM_PACKETS; i++) {
-		unsigned int len = build(&packets[i], i, &seg);
+		unsigned int len = build_tcp_frame(&packets[i], i, &seg);
 
-		transmit(len);
+		transmit_frame(len);
 		if (packets[i].event)
 			packet_print(&seg);
 		fprintf(stderr, "seq %zu: %s\n", i, packets[i].name);

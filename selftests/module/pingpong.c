@@ -31,7 +31,7 @@
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static socklen_t address_len = sizeof(address);
 
-static void check(int failed, const char *what)
+static void exit_if_ping_failed(int failed, const char *what)
 {
 	if (!failed)
 		return;
@@ -39,85 +39,87 @@ static void check(int failed, const char *what)
 	exit(1);
 }
 
-static int bound_socket(int type)
+static int open_bound_socket(int type)
 {
 	int fd = socket(AF_INET, type, 0);
 
-	check(fd < 0, "socket");
+	exit_if_ping_failed(fd < 0, "socket");
 	address.sin_port = 0;
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	check(bind(fd, (void *)&address, address_len), "bind");
-	check(getsockname(fd, (void *)&address, &address_len), "name");
+	exit_if_ping_failed(bind(fd, (void *)&address, address_len), "bind");
+	exit_if_ping_failed(getsockname(fd, (void *)&address, &address_len), "name");
 	return fd;
 }
 
-static void connect_udp(int pair[2])
+static void connect_udp_pair(int pair[2])
 {
-	pair[0] = bound_socket(SOCK_DGRAM);
-	pair[1] = bound_socket(SOCK_DGRAM);
-	check(connect(pair[0], (void *)&address, address_len), "connect");
-	check(getsockname(pair[0], (void *)&address, &address_len), "name");
-	check(connect(pair[1], (void *)&address, address_len), "connect");
+	pair[0] = open_bound_socket(SOCK_DGRAM);
+	pair[1] = open_bound_socket(SOCK_DGRAM);
+	exit_if_ping_failed(connect(pair[0], (void *)&address, address_len), "connect");
+	exit_if_ping_failed(getsockname(pair[0], (void *)&address, &address_len), "name");
+	exit_if_ping_failed(connect(pair[1], (void *)&address, address_len), "connect");
 }
 
-static void connect_tcp(int pair[2])
+static void connect_tcp_pair(int pair[2])
 {
-	int server = bound_socket(SOCK_STREAM), one = 1, i;
+	int server = open_bound_socket(SOCK_STREAM), one = 1, i;
 
-	check(listen(server, 1), "listen");
+	exit_if_ping_failed(listen(server, 1), "listen");
 	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
-	check(connect(pair[0], (void *)&address, address_len), "connect");
+	exit_if_ping_failed(connect(pair[0], (void *)&address, address_len), "connect");
 	pair[1] = accept(server, NULL, NULL);
 	for (i = 0; i < 2; i++)
-		check(setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), "no delay");
+		exit_if_ping_failed(setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one,
+					       sizeof(one)),
+				    "no delay");
 }
 
-static void pass(int from, int to)
+static void pass_ping(int from, int to)
 {
 	char message[SIZE] = "";
 
-	check(send(from, message, SIZE, 0) != SIZE, "send");
-	check(recv(to, message, SIZE, MSG_WAITALL) != SIZE, "receive");
+	exit_if_ping_failed(send(from, message, SIZE, 0) != SIZE, "send");
+	exit_if_ping_failed(recv(to, message, SIZE, MSG_WAITALL) != SIZE, "receive");
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ticks(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static uint64_t round_trip(const int pair[2])
+static uint64_t measure_round_trip(const int pair[2])
 {
 	uint64_t start = __rdtsc();
 
-	pass(pair[0], pair[1]);
-	pass(pair[1], pair[0]);
+	pass_ping(pair[0], pair[1]);
+	pass_ping(pair[1], pair[0]);
 	return __rdtsc() - start;
 }
 
-static uint64_t median(const int pair[2], uint64_t *ticks, int count)
+static uint64_t measure_median_trip(const int pair[2], uint64_t *ticks, int count)
 {
 	int i;
 
 	for (i = 0; i < count; i++)
-		ticks[i] = round_trip(pair);
-	qsort(ticks, count, sizeof(*ticks), compare);
+		ticks[i] = measure_round_trip(pair);
+	qsort(ticks, count, sizeof(*ticks), compare_ticks);
 	return ticks[count / 2];
 }
 
-static uint64_t least_of_parts(const int pair[2], uint64_t *ticks, int count)
+static uint64_t measure_least_median(const int pair[2], uint64_t *ticks, int count)
 {
 	char message[SIZE] = "";
 	uint64_t least = UINT64_MAX, ticks_of_part;
 	int unread[2], part;
 
-	connect_udp(unread);
+	connect_udp_pair(unread);
 	for (part = 0; part < PARTS; part++) {
-		ticks_of_part = median(pair, ticks, count / PARTS);
+		ticks_of_part = measure_median_trip(pair, ticks, count / PARTS);
 		if (ticks_of_part < least)
 			least = ticks_of_part;
-		check(send(unread[0], message, SIZE, 0) != SIZE, "send");
+		exit_if_ping_failed(send(unread[0], message, SIZE, 0) != SIZE, "send");
 	}
 	return least;
 }
@@ -133,13 +135,14 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (udp)
-		connect_udp(pair);
+		connect_udp_pair(pair);
 	else
-		connect_tcp(pair);
+		connect_tcp_pair(pair);
 	ticks = calloc(count, sizeof(*ticks));
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	for (i = 0; i < WARM_UP; i++)
-		round_trip(pair);
-	printf("%lu\n", udp ? least_of_parts(pair, ticks, count) : median(pair, ticks, count));
+		measure_round_trip(pair);
+	printf("%lu\n", udp ? measure_least_median(pair, ticks, count) :
+			      measure_median_trip(pair, ticks, count));
 	return 0;
 }

@@ -38,7 +38,7 @@ static uint64_t patience; /* ns */
 static struct mnl_socket *nl;
 static volatile sig_atomic_t released;
 
-static void check(bool failed, const char *what)
+static void exit_if_queue_failed(bool failed, const char *what)
 {
 	if (!failed)
 		return;
@@ -46,7 +46,7 @@ static void check(bool failed, const char *what)
 	exit(1);
 }
 
-static uint64_t now(void)
+static uint64_t read_queue_clock(void)
 {
 	struct timespec t;
 
@@ -54,73 +54,75 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-static void release(int signal)
+static void note_release(int signal)
 {
 	(void)signal;
 	released = 1;
 }
 
-static int keep(const struct nlmsghdr *nlh, void *data)
+static int keep_queued_packet(const struct nlmsghdr *nlh, void *data)
 {
 	struct nlattr *attr[NFQA_MAX + 1] = { NULL };
 	const struct nfqnl_msg_packet_hdr *packet;
 
 	(void)data;
-	check(nfq_nlmsg_parse(nlh, attr) < 0, "parse");
-	check(!attr[NFQA_PACKET_HDR], "no packet");
+	exit_if_queue_failed(nfq_nlmsg_parse(nlh, attr) < 0, "parse");
+	exit_if_queue_failed(!attr[NFQA_PACKET_HDR], "no packet");
 	packet = mnl_attr_get_payload(attr[NFQA_PACKET_HDR]);
 	errno = ENOBUFS;
-	check(after_last - first == ROOM, "wait");
+	exit_if_queue_failed(after_last - first == ROOM, "wait");
 	waiting[after_last % ROOM].id = ntohl(packet->packet_id);
-	waiting[after_last % ROOM].due = now() + patience;
+	waiting[after_last % ROOM].due = read_queue_clock() + patience;
 	after_last++;
 	return MNL_CB_OK;
 }
 
-static void send_message(struct nlmsghdr *nlh, const char *what)
+static void send_netlink_message(struct nlmsghdr *nlh, const char *what)
 {
-	check(mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0, what);
+	exit_if_queue_failed(mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0, what);
 }
 
-static void accept_due(void)
+static void accept_due_packets(void)
 {
-	uint64_t time = now();
+	uint64_t time = read_queue_clock();
 
 	while (first != after_last && (patience ? waiting[first % ROOM].due <= time : released)) {
 		char buffer[256];
 		struct nlmsghdr *nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_VERDICT, number);
 
 		nfq_nlmsg_verdict_put(nlh, waiting[first % ROOM].id, NF_ACCEPT);
-		send_message(nlh, "verdict");
+		send_netlink_message(nlh, "verdict");
 		first++;
 	}
 	released = 0;
 }
 
-static void open_queue(void)
+static void open_packet_queue(void)
 {
 	int room = 8 << 20, one = 1;
 	char buffer[256];
 	struct nlmsghdr *nlh;
 
 	nl = mnl_socket_open(NETLINK_NETFILTER);
-	check(!nl, "socket");
-	check(mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0, "bind");
-	check(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)),
-	      "buffer");
+	exit_if_queue_failed(!nl, "socket");
+	exit_if_queue_failed(mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0, "bind");
+	exit_if_queue_failed(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room,
+					sizeof(room)),
+			     "buffer");
 	/* The kernel drops packets that it cannot report, which must not end this program. */
-	check(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)), "option");
+	exit_if_queue_failed(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)),
+			     "option");
 	nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_CONFIG, number);
 	nfq_nlmsg_cfg_put_cmd(nlh, AF_UNSPEC, NFQNL_CFG_CMD_BIND);
-	send_message(nlh, "queue");
+	send_netlink_message(nlh, "queue");
 	nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_CONFIG, number);
 	nfq_nlmsg_cfg_put_params(nlh, NFQNL_COPY_META, 0);
 	nfq_nlmsg_cfg_put_qmaxlen(nlh, ROOM);
 	nlh->nlmsg_flags |= NLM_F_ACK;
-	send_message(nlh, "parameters");
+	send_netlink_message(nlh, "parameters");
 }
 
-static void serve(void)
+static void serve_queue(void)
 {
 	struct pollfd fd = { .fd = mnl_socket_get_fd(nl), .events = POLLIN };
 	sigset_t usual, blocked;
@@ -135,15 +137,17 @@ static void serve(void)
 		int n = ppoll(&fd, 1, patience ? &ms : NULL, &usual);
 		ssize_t size;
 
-		check(n < 0 && errno != EINTR, "poll");
+		exit_if_queue_failed(n < 0 && errno != EINTR, "poll");
 		if (n > 0) {
 			size = mnl_socket_recvfrom(nl, buffer, sizeof(buffer));
-			check(size < 0, "receive");
+			exit_if_queue_failed(size < 0, "receive");
 			/* ENOENT: the kernel had already dropped the packet. */
-			check(mnl_cb_run(buffer, size, 0, 0, keep, NULL) < 0 && errno != ENOENT,
-			      "message");
+			exit_if_queue_failed(mnl_cb_run(buffer, size, 0, 0, keep_queued_packet,
+							NULL) < 0 &&
+						     errno != ENOENT,
+					     "message");
 		}
-		accept_due();
+		accept_due_packets();
 	}
 }
 
@@ -158,11 +162,12 @@ int main(int argc, char **argv)
 	}
 	number = atoi(argv[1]);
 	patience = atoi(argv[2]) * 1000000ULL;
-	signal(SIGUSR1, release);
-	open_queue();
+	signal(SIGUSR1, note_release);
+	open_packet_queue();
 	size = mnl_socket_recvfrom(nl, buffer, sizeof(buffer));
-	check(size < 0 || mnl_cb_run(buffer, size, 0, 0, NULL, NULL) < 0, "parameters");
+	exit_if_queue_failed(size < 0 || mnl_cb_run(buffer, size, 0, 0, NULL, NULL) < 0,
+			     "parameters");
 	fputs("ready\n", stderr);
-	serve();
+	serve_queue();
 	return 0;
 }

@@ -26,7 +26,7 @@ static inline void sip_rounds(uint64_t v[4], int rounds)
 	}
 }
 
-static inline uint64_t siphash(const uint8_t *data, size_t len)
+static inline uint64_t siphash_1_3_reference(const uint8_t *data, size_t len)
 {
 	const uint64_t k0 = 0x0706050403020100, k1 = 0x0f0e0d0c0b0a0908;
 	uint64_t v[4] = { 0x736f6d6570736575 ^ k0, 0x646f72616e646f6d ^ k1, 0x6c7967656e657261 ^ k0,

@@ -25,7 +25,7 @@
 static int listener;
 static int accepted[MAX_THREADS];
 
-static void check(int failed, const char *what)
+static void exit_if_socket_failed(int failed, const char *what)
 {
 	if (!failed)
 		return;
@@ -38,12 +38,12 @@ static void *wait_for_peer(void *arg)
 	int *fd = arg;
 
 	*fd = accept(listener, NULL, NULL);
-	check(*fd < 0, "accept");
+	exit_if_socket_failed(*fd < 0, "accept");
 	return NULL;
 }
 
 /* Print an address; IPv4 addresses as ::ffff:a.b.c.d. Return: is it an IPv4 address? */
-static int name(const struct sockaddr_storage *addr, char *text, int *port)
+static int format_socket_name(const struct sockaddr_storage *addr, char *text, int *port)
 {
 	const struct sockaddr_in6 *v6 = (const void *)addr;
 	const struct sockaddr_in *v4 = (const void *)addr;
@@ -60,36 +60,36 @@ static int name(const struct sockaddr_storage *addr, char *text, int *port)
 	return IN6_IS_ADDR_V4MAPPED(&mapped);
 }
 
-static void tell(const char *what, int protocol, int fd)
+static void print_socket_ends(const char *what, int protocol, int fd)
 {
 	char local[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 	struct sockaddr_storage addr;
 	socklen_t len = sizeof(addr);
 	int lport, pport, ipv4;
 
-	check(getsockname(fd, (void *)&addr, &len), "local name");
-	ipv4 = name(&addr, local, &lport);
+	exit_if_socket_failed(getsockname(fd, (void *)&addr, &len), "local name");
+	ipv4 = format_socket_name(&addr, local, &lport);
 	len = sizeof(addr);
-	check(getpeername(fd, (void *)&addr, &len), "peer's name");
-	name(&addr, peer, &pport);
+	exit_if_socket_failed(getpeername(fd, (void *)&addr, &len), "peer's name");
+	format_socket_name(&addr, peer, &pport);
 	printf("%s %d %d %s %d -> %s %d\n", what, protocol, ipv4 ? AF_INET : AF_INET6, local, lport,
 	       peer, pport);
 }
 
-static int connected(int family, int type, const char *address, int port)
+static int open_connected_socket(int family, int type, const char *address, int port)
 {
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(family, type, 0), err;
 
-	check(fd < 0, "socket");
+	exit_if_socket_failed(fd < 0, "socket");
 	inet_pton(AF_INET, address, &v4.sin_addr);
 	inet_pton(AF_INET6, address, &v6.sin6_addr);
 	err = family == AF_INET ? connect(fd, (void *)&v4, sizeof(v4)) :
 				  connect(fd, (void *)&v6, sizeof(v6));
-	check(port == PORT && err, address);
+	exit_if_socket_failed(port == PORT && err, address);
 	if (!err)
-		tell("connect", type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP, fd);
+		print_socket_ends("connect", type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP, fd);
 	return fd;
 }
 
@@ -105,26 +105,27 @@ int main(int argc, char **argv)
 	}
 	listener = socket(AF_INET6, SOCK_STREAM, 0);
 	setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
-	check(bind(listener, (void *)&addr, sizeof(addr)), "bind");
-	check(listen(listener, threads), "listen");
+	exit_if_socket_failed(bind(listener, (void *)&addr, sizeof(addr)), "bind");
+	exit_if_socket_failed(listen(listener, threads), "listen");
 	for (i = 0; i < threads; i++)
-		check(pthread_create(&thread[i], NULL, wait_for_peer, &accepted[i]), "thread");
+		exit_if_socket_failed(pthread_create(&thread[i], NULL, wait_for_peer, &accepted[i]),
+				      "thread");
 	/* Let all threads wait in accept(). */
 	usleep(300000);
 	for (i = 0; i < threads / 2; i++) {
-		connected(AF_INET, SOCK_STREAM, "127.0.0.1", PORT);
-		connected(AF_INET6, SOCK_STREAM, "::1", PORT);
+		open_connected_socket(AF_INET, SOCK_STREAM, "127.0.0.1", PORT);
+		open_connected_socket(AF_INET6, SOCK_STREAM, "::1", PORT);
 	}
 	for (i = 0; i < threads; i++) {
 		pthread_join(thread[i], NULL);
-		tell("accept", IPPROTO_TCP, accepted[i]);
+		print_socket_ends("accept", IPPROTO_TCP, accepted[i]);
 	}
 	for (i = 0; i < 5; i++) {
-		connected(AF_INET, SOCK_DGRAM, "127.0.0.1", PORT);
-		connected(AF_INET6, SOCK_DGRAM, "::1", PORT);
-		connected(AF_INET6, SOCK_DGRAM, "::ffff:127.0.0.1", PORT);
-		connected(AF_INET, SOCK_STREAM, "127.0.0.1", REFUSED);
-		connected(AF_INET6, SOCK_STREAM, "::1", REFUSED);
+		open_connected_socket(AF_INET, SOCK_DGRAM, "127.0.0.1", PORT);
+		open_connected_socket(AF_INET6, SOCK_DGRAM, "::1", PORT);
+		open_connected_socket(AF_INET6, SOCK_DGRAM, "::ffff:127.0.0.1", PORT);
+		open_connected_socket(AF_INET, SOCK_STREAM, "127.0.0.1", REFUSED);
+		open_connected_socket(AF_INET6, SOCK_STREAM, "::1", REFUSED);
 	}
 	/* The numbers include the listening sockets. */
 	printf("created 6 2 %d\ncreated 6 10 %d\ncreated 17 2 5\ncreated 17 10 10\n",

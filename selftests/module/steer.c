@@ -33,13 +33,13 @@ struct reading {
 static struct reading readings[MAX_READINGS];
 static volatile sig_atomic_t terminated;
 
-static void terminate(int signal)
+static void end_steering(int signal)
 {
 	(void)signal;
 	terminated = 1;
 }
 
-static long long now(clockid_t clock)
+static long long read_steered_clock(clockid_t clock)
 {
 	struct timespec t;
 
@@ -47,17 +47,17 @@ static long long now(clockid_t clock)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static int read_clocks(double seconds)
+static int read_both_clocks(double seconds)
 {
-	long long end = now(CLOCK_MONOTONIC) + (long long)(seconds * 1e9);
+	long long end = read_steered_clock(CLOCK_MONOTONIC) + (long long)(seconds * 1e9);
 	int num = 0;
 
-	signal(SIGTERM, terminate);
-	while (!terminated && num < MAX_READINGS && now(CLOCK_MONOTONIC) < end) {
+	signal(SIGTERM, end_steering);
+	while (!terminated && num < MAX_READINGS && read_steered_clock(CLOCK_MONOTONIC) < end) {
 		struct reading *r = &readings[num++];
 
 		for (size_t i = 0; i < NUM_CLOCKS; i++)
-			r->time[i] = now(clocks[i]);
+			r->time[i] = read_steered_clock(clocks[i]);
 		usleep(2000);
 	}
 	for (int n = 0; n < num; n++)
@@ -67,7 +67,7 @@ static int read_clocks(double seconds)
 }
 
 /* The kernel accepts up to 500 ppm as a frequency, and the rest in whole ticks. */
-static int set_rate(double ppm)
+static int set_steering_rate(double ppm)
 {
 	struct timex t = { .modes = ADJ_FREQUENCY | ADJ_TICK, .tick = 10000 };
 
@@ -83,7 +83,7 @@ static int set_rate(double ppm)
 	return adjtimex(&t);
 }
 
-static int slew(long us)
+static int slew_by_adjtime(long us)
 {
 	const struct timeval by = {
 		.tv_sec = us / 1000000,
@@ -99,16 +99,16 @@ int main(int argc, char **argv)
 	int err = -1;
 
 	if (!strcmp(what, "freq"))
-		err = set_rate(strtod(argv[2], NULL));
+		err = set_steering_rate(strtod(argv[2], NULL));
 	else if (!strcmp(what, "slew"))
-		err = slew(strtol(argv[2], NULL, 0));
+		err = slew_by_adjtime(strtol(argv[2], NULL, 0));
 	else if (!strcmp(what, "tai"))
 		err = adjtimex(&(struct timex){ .modes = ADJ_TAI, .constant = atol(argv[2]) });
 	else if (!strcmp(what, "leap"))
 		err = adjtimex(&(struct timex){ .modes = ADJ_STATUS,
 						.status = atoi(argv[2]) ? STA_INS : 0 });
 	else if (!strcmp(what, "read"))
-		err = read_clocks(strtod(argv[2], NULL));
+		err = read_both_clocks(strtod(argv[2], NULL));
 	else
 		fprintf(stderr, "see the first lines of steer.c\n");
 	if (err < 0)

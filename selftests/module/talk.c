@@ -31,19 +31,20 @@
 static char buffer[1 << 18];
 static int protocol = IPPROTO_TCP;
 
-static void fail(const char *what)
+static void exit_with_talk_error(const char *what)
 {
 	fprintf(stderr, "talk: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static void set(int fd, int level, int name, const void *value, socklen_t len, const char *what)
+static void set_socket_option(int fd, int level, int name, const void *value, socklen_t len,
+			      const char *what)
 {
 	if (setsockopt(fd, level, name, value, len))
-		fail(what);
+		exit_with_talk_error(what);
 }
 
-static void ip_options(int fd, int family)
+static void set_ip_options(int fd, int family)
 {
 	/* Three no-operation options, then the end of the list. */
 	static const unsigned char ipv4[] = { 1, 1, 1, 0 };
@@ -52,50 +53,50 @@ static void ip_options(int fd, int family)
 	static const unsigned char dest[8] = { 0, 0, 1, 4 };
 
 	if (family == AF_INET) {
-		set(fd, IPPROTO_IP, IP_OPTIONS, ipv4, sizeof(ipv4), "IP options");
+		set_socket_option(fd, IPPROTO_IP, IP_OPTIONS, ipv4, sizeof(ipv4), "IP options");
 		return;
 	}
-	set(fd, IPPROTO_IPV6, IPV6_HOPOPTS, hop, sizeof(hop), "hop-by-hop");
-	set(fd, IPPROTO_IPV6, IPV6_DSTOPTS, dest, sizeof(dest), "destination");
+	set_socket_option(fd, IPPROTO_IPV6, IPV6_HOPOPTS, hop, sizeof(hop), "hop-by-hop");
+	set_socket_option(fd, IPPROTO_IPV6, IPV6_DSTOPTS, dest, sizeof(dest), "destination");
 }
 
-static int new_socket(int family, bool options)
+static int open_talk_socket(int family, bool options)
 {
 	int fd = socket(family, SOCK_STREAM, protocol), one = 1;
 
 	if (fd < 0)
-		fail("socket");
-	set(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one), "reuse");
+		exit_with_talk_error("socket");
+	set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one), "reuse");
 	if (options)
-		ip_options(fd, family);
+		set_ip_options(fd, family);
 	return fd;
 }
 
-static void nodelay(int fd)
+static void set_nodelay(int fd)
 {
 	int one = 1;
 
-	set(fd, protocol, protocol == IPPROTO_TCP ? TCP_NODELAY : SCTP_NODELAY, &one, sizeof(one),
-	    "no delay");
+	set_socket_option(fd, protocol, protocol == IPPROTO_TCP ? TCP_NODELAY : SCTP_NODELAY, &one,
+			  sizeof(one), "no delay");
 }
 
-static void send_all(int fd, size_t len)
+static void send_buffer(int fd, size_t len)
 {
 	if (send(fd, buffer, len, MSG_NOSIGNAL) != (ssize_t)len)
-		fail("send");
+		exit_with_talk_error("send");
 }
 
-static void serve(int family, int port, bool once, bool options)
+static void serve_connections(int family, int port, bool once, bool options)
 {
 	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	struct sockaddr_in addr4 = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int fd = new_socket(family, options);
+	int fd = open_talk_socket(family, options);
 
 	if (family == AF_INET ? bind(fd, (void *)&addr4, sizeof(addr4)) :
 				bind(fd, (void *)&addr6, sizeof(addr6)))
-		fail("bind");
+		exit_with_talk_error("bind");
 	if (listen(fd, 64))
-		fail("listen");
+		exit_with_talk_error("listen");
 	fputs("ready\n", stderr);
 	do {
 		int peer = accept(fd, NULL, NULL);
@@ -103,42 +104,43 @@ static void serve(int family, int port, bool once, bool options)
 		ssize_t len;
 
 		if (peer < 0)
-			fail("accept");
-		nodelay(peer);
+			exit_with_talk_error("accept");
+		set_nodelay(peer);
 		while ((len = recv(peer, buffer, sizeof(buffer), 0)) > 0) {
 			if (first)
 				echo = buffer[0] == 'e';
 			first = false;
 			if (echo)
-				send_all(peer, len);
+				send_buffer(peer, len);
 		}
 		close(peer);
 	} while (!once);
 }
 
-static void talk(const char *address, int port, long count, size_t size, bool bulk, bool options)
+static void talk_to_server(const char *address, int port, long count, size_t size, bool bulk,
+			   bool options)
 {
 	struct sockaddr_in6 addr6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	struct sockaddr_in addr4 = { .sin_family = AF_INET, .sin_port = htons(port) };
 	bool ipv4 = inet_pton(AF_INET, address, &addr4.sin_addr) == 1;
-	int fd = new_socket(ipv4 ? AF_INET : AF_INET6, options);
+	int fd = open_talk_socket(ipv4 ? AF_INET : AF_INET6, options);
 
 	if (!ipv4 && inet_pton(AF_INET6, address, &addr6.sin6_addr) != 1)
-		fail(address);
+		exit_with_talk_error(address);
 	if (ipv4 ? connect(fd, (void *)&addr4, sizeof(addr4)) :
 		   connect(fd, (void *)&addr6, sizeof(addr6)))
-		fail(address);
-	nodelay(fd);
+		exit_with_talk_error(address);
+	set_nodelay(fd);
 	memset(buffer, bulk ? 'b' : 'e', size);
 	for (; count > 0; count -= bulk ? (long)size : 1) {
-		send_all(fd, size);
+		send_buffer(fd, size);
 		if (!bulk && recv(fd, buffer, size, MSG_WAITALL) != (ssize_t)size)
-			fail("answer");
+			exit_with_talk_error("answer");
 	}
 	/* The server, too, has received everything when it closes the connection. */
 	shutdown(fd, SHUT_WR);
 	if (recv(fd, buffer, 1, 0) != 0 && !(protocol == IPPROTO_SCTP && errno == ENOTCONN))
-		fail("end");
+		exit_with_talk_error("end");
 	close(fd);
 }
 
@@ -174,9 +176,9 @@ int main(int argc, char **argv)
 	argv += optind;
 	argc -= optind;
 	if (server && argc == 1)
-		serve(family, atoi(argv[0]), once, options);
+		serve_connections(family, atoi(argv[0]), once, options);
 	else if (!server && argc == 4 && (size_t)atol(argv[3]) <= sizeof(buffer))
-		talk(argv[0], atoi(argv[1]), atol(argv[2]), atol(argv[3]), bulk, options);
+		talk_to_server(argv[0], atoi(argv[1]), atol(argv[2]), atol(argv[3]), bulk, options);
 	else
 		fputs("talk: see the first lines of its source\n", stderr);
 	return 0;

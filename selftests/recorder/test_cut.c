@@ -33,50 +33,50 @@ static uint8_t *begin_ipv6(uint8_t next)
 	return frame + LINK + 40;
 }
 
-static size_t kept(uint16_t protocol, size_t payload)
+static size_t count_kept_payload(uint16_t protocol, size_t payload)
 {
 	return count_kept_bytes(frame, sizeof(frame), LINK, protocol, payload) - LINK;
 }
 
-static void ipv4(void **state)
+static void test_ipv4(void **state)
 {
 	(void)state;
 	begin_ipv4(5, 6)[12] = 5 << 4;
-	assert_int_equal(kept(ETH_P_IP, 0), 20 + 20);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 20);
 	begin_ipv4(15, 6)[12] = 15 << 4;
-	assert_int_equal(kept(ETH_P_IP, 0), 60 + 60);
-	assert_int_equal(kept(ETH_P_IP, 10), 60 + 60 + 10);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 60 + 60);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 10), 60 + 60 + 10);
 	/* Invalid header length. */
 	begin_ipv4(5, 6)[12] = 1 << 4;
-	assert_int_equal(kept(ETH_P_IP, 0), 20 + 20);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 20);
 	begin_ipv4(1, 17);
-	assert_int_equal(kept(ETH_P_IP, 0), 20 + 8);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 8);
 	begin_ipv4(5, 17);
-	assert_int_equal(kept(ETH_P_IP, 64), 20 + 8 + 64);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 64), 20 + 8 + 64);
 	begin_ipv4(5, 1);
-	assert_int_equal(kept(ETH_P_IP, 0), 20 + 8);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 8);
 	begin_ipv4(5, 132);
-	assert_int_equal(kept(ETH_P_IP, 0), 20 + 28);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 28);
 	begin_ipv4(5, 33);
-	assert_int_equal(kept(ETH_P_IP, 0), 20 + 24);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 24);
 	/* Unknown protocol, and non-first fragment: only the network header is kept. */
 	begin_ipv4(5, 47);
-	assert_int_equal(kept(ETH_P_IP, 64), 20);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 64), 20);
 	begin_ipv4(5, 17);
 	frame[LINK + 7] = 1;
-	assert_int_equal(kept(ETH_P_IP, 64), 20);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 64), 20);
 	frame[LINK + 6] = 0x20;
 	frame[LINK + 7] = 0;
-	assert_int_equal(kept(ETH_P_IP, 64), 20 + 8 + 64);
+	assert_int_equal(count_kept_payload(ETH_P_IP, 64), 20 + 8 + 64);
 }
 
-static void ipv6(void **state)
+static void test_ipv6(void **state)
 {
 	uint8_t *at;
 
 	(void)state;
 	begin_ipv6(6)[12] = 8 << 4;
-	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 32);
+	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), 40 + 32);
 	/*
 	 * Hop-by-hop options of 16 bytes, a routing header of 8, and an authentication
 	 * header of 24.
@@ -87,27 +87,27 @@ static void ipv6(void **state)
 	at[16] = 51;
 	at[24] = 17;
 	at[25] = 4;
-	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 16 + 8 + 24 + 8);
+	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), 40 + 16 + 8 + 24 + 8);
 	/* A first fragment, and a later one. */
 	at = begin_ipv6(44);
 	at[0] = 17;
 	at[3] = 1;
-	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 + 8);
+	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), 40 + 8 + 8);
 	at[3] = 8 | 1;
-	assert_int_equal(kept(ETH_P_IPV6, 64), 40 + 8);
+	assert_int_equal(count_kept_payload(ETH_P_IPV6, 64), 40 + 8);
 	/* The parser gives up on an endless chain of extension headers. */
 	at = begin_ipv6(0);
-	assert_int_equal(kept(ETH_P_IPV6, 0), 40 + 8 * 8);
+	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), 40 + 8 * 8);
 	at[1] = 255;
-	assert_int_equal(kept(ETH_P_IPV6, 0), sizeof(frame) - LINK);
+	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), sizeof(frame) - LINK);
 }
 
-static void other_protocols(void **state)
+static void test_other_protocols(void **state)
 {
 	(void)state;
 	memset(frame, 0, sizeof(frame));
-	assert_int_equal(kept(ETH_P_ARP, 0), sizeof(frame) - LINK);
-	assert_int_equal(kept(ETH_P_PAE, 64), 0);
+	assert_int_equal(count_kept_payload(ETH_P_ARP, 0), sizeof(frame) - LINK);
+	assert_int_equal(count_kept_payload(ETH_P_PAE, 64), 0);
 	assert_int_equal(count_kept_bytes(frame, 10, LINK, ETH_P_IP, 0), 10);
 	assert_int_equal(count_kept_bytes(frame, LINK, LINK, ETH_P_IP, 0), LINK);
 	begin_ipv4(5, 6)[12] = 5 << 4;
@@ -118,7 +118,7 @@ static void other_protocols(void **state)
  * Parse random frames, each in a buffer of exactly its size, such that a sanitizer finds
  * reads beyond the end.
  */
-static void hostile(void **state)
+static void test_hostile_frames(void **state)
 {
 	static const uint16_t types[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_ARP, ETH_P_8021Q };
 
@@ -142,10 +142,10 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ipv4),
-		cmocka_unit_test(ipv6),
-		cmocka_unit_test(other_protocols),
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(test_ipv4),
+		cmocka_unit_test(test_ipv6),
+		cmocka_unit_test(test_other_protocols),
+		cmocka_unit_test(test_hostile_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

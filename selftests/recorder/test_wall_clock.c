@@ -33,7 +33,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size);
 int __wrap_close(int fd);
 
 /* Is this reading the last of a group of three that is interrupted? */
-static bool is_late(void)
+static bool is_reading_interrupted(void)
 {
 	const unsigned int number = readings++;
 
@@ -45,7 +45,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
 	int64_t now;
 
-	mono_ns += 10 + (is_late() ? 5000 : 0);
+	mono_ns += 10 + (is_reading_interrupted() ? 5000 : 0);
 	now = mono_ns + (id == CLOCK_REALTIME ? offset_ns : 0);
 	mono_ns += 10;
 	t->tv_sec = now / NS_PER_S;
@@ -86,7 +86,7 @@ int __wrap_close(int fd)
 	return 0;
 }
 
-static void begin(int64_t mono, int64_t offset)
+static void begin_clock_test(int64_t mono, int64_t offset)
 {
 	mono_ns = mono;
 	offset_ns = offset;
@@ -97,12 +97,12 @@ static void begin(int64_t mono, int64_t offset)
 }
 
 /* Times since 1970 have 61 bits; no computation may lose one of them. */
-static void offset(void **state)
+static void test_offset(void **state)
 {
 	struct wall_clock clock;
 
 	(void)state;
-	begin(86400 * NS_PER_S + 123456789, INT64_C(1795800000123456789));
+	begin_clock_test(86400 * NS_PER_S + 123456789, INT64_C(1795800000123456789));
 	wall_clock_open(&clock);
 	assert_int_equal(clock.offset_ns, offset_ns);
 	/* Nearly all readings are interrupted, including the last ones. */
@@ -114,12 +114,12 @@ static void offset(void **state)
 	wall_clock_close(&clock);
 }
 
-static void set_clock(void **state)
+static void test_set_clock(void **state)
 {
 	struct wall_clock clock;
 
 	(void)state;
-	begin(NS_PER_S, INT64_C(1795800000000000000));
+	begin_clock_test(NS_PER_S, INT64_C(1795800000000000000));
 	wall_clock_open(&clock);
 	/* The timer does not report that the clock was set, so the clock is not read again. */
 	offset_ns -= 3600 * NS_PER_S;
@@ -137,12 +137,12 @@ static void set_clock(void **state)
 }
 
 /* The kernel has no such timers. */
-static void no_timer(void **state)
+static void test_no_timer(void **state)
 {
 	struct wall_clock clock;
 
 	(void)state;
-	begin(NS_PER_S, INT64_C(1795800000000000000));
+	begin_clock_test(NS_PER_S, INT64_C(1795800000000000000));
 	has_timer = false;
 	wall_clock_open(&clock);
 	wall_clock_update(&clock);
@@ -154,9 +154,9 @@ static void no_timer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(offset),
-		cmocka_unit_test(set_clock),
-		cmocka_unit_test(no_timer),
+		cmocka_unit_test(test_offset),
+		cmocka_unit_test(test_set_clock),
+		cmocka_unit_test(test_no_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct reading {
 };
 
 /* Of several readings, return the least disturbed one. */
-static struct reading read_both(void)
+static struct reading read_tsc_and_clock(void)
 {
 	struct reading best = { 0, 0 };
 	uint64_t least = UINT64_MAX;
@@ -40,10 +40,10 @@ static struct reading read_both(void)
 int main(void)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
-	struct reading from = read_both(), to;
+	struct reading from = read_tsc_and_clock(), to;
 
 	nanosleep(&pause, NULL);
-	to = read_both();
+	to = read_tsc_and_clock();
 	printf("%llu\n",
 	       (unsigned long long)((to.ticks - from.ticks) * 1000000 / (to.ns - from.ns)));
 	return 0;

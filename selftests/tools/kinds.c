@@ -25,7 +25,7 @@ struct iterator {
 	bt_packet *packet;
 };
 
-static bt_value *attributes(const char *name)
+static bt_value *make_attributes(const char *name)
 {
 	bt_value *outer = bt_value_map_create(), *inner;
 
@@ -34,11 +34,11 @@ static bt_value *attributes(const char *name)
 	return outer;
 }
 
-#define SET_ATTRIBUTES(set, object, name)         \
-	do {                                      \
-		bt_value *map = attributes(name); \
-		set(object, map);                 \
-		bt_value_put_ref(map);            \
+#define SET_ATTRIBUTES(set, object, name)              \
+	do {                                           \
+		bt_value *map = make_attributes(name); \
+		set(object, map);                      \
+		bt_value_put_ref(map);                 \
 	} while (0)
 
 /* ---- links ---------------------------------------------------------------- */
@@ -56,8 +56,8 @@ struct link {
  * Refer to a member by its name: a member of the structure of a scope, or of a structure
  * within that structure.
  */
-static struct link link_to(bt_trace_class *in, bt_field_path_scope scope, const char *outer,
-			   bt_field_class *structure, const char *name)
+static struct link make_link_to(bt_trace_class *in, bt_field_path_scope scope, const char *outer,
+				bt_field_class *structure, const char *name)
 {
 #if MAX_MIP
 	const char *names[] = { outer, name };
@@ -169,7 +169,8 @@ static bt_field_class *make_empty_variant(bt_trace_class *in, enum which which,
 /* ---- field classes ------------------------------------------------------- */
 
 /* Append a member to a structure, which then owns it. */
-static bt_field_class *add(bt_field_class *structure, const char *name, bt_field_class *class)
+static bt_field_class *add_kind_member(bt_field_class *structure, const char *name,
+				       bt_field_class *class)
 {
 	SET_ATTRIBUTES(bt_field_class_set_user_attributes, class, name);
 	bt_field_class_structure_append_member(structure, name, class);
@@ -189,7 +190,7 @@ static bt_field_class *make_unsigned(bt_trace_class *in, uint64_t bits)
 	return class;
 }
 
-static bt_integer_range_set_unsigned *unsigned_range(uint64_t from, uint64_t to)
+static bt_integer_range_set_unsigned *make_unsigned_range(uint64_t from, uint64_t to)
 {
 	bt_integer_range_set_unsigned *set = bt_integer_range_set_unsigned_create();
 
@@ -198,7 +199,7 @@ static bt_integer_range_set_unsigned *unsigned_range(uint64_t from, uint64_t to)
 	return set;
 }
 
-static bt_integer_range_set_signed *signed_range(int64_t from, int64_t to)
+static bt_integer_range_set_signed *make_signed_range(int64_t from, int64_t to)
 {
 	bt_integer_range_set_signed *set = bt_integer_range_set_signed_create();
 
@@ -208,8 +209,8 @@ static bt_integer_range_set_signed *signed_range(int64_t from, int64_t to)
 
 static bt_field_class *make_enumeration(bt_trace_class *in, bool is_signed)
 {
-	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
-	bt_integer_range_set_signed *others = signed_range(-7, 3);
+	bt_integer_range_set_unsigned *some = make_unsigned_range(0, 3);
+	bt_integer_range_set_signed *others = make_signed_range(-7, 3);
 	bt_field_class *class = is_signed ? bt_field_class_enumeration_signed_create(in) :
 					    bt_field_class_enumeration_unsigned_create(in);
 
@@ -239,12 +240,12 @@ static bt_field_class *make_variant(bt_trace_class *in, enum which which, struct
 	bt_field_class *class = make_empty_variant(in, which, selector);
 	bt_field_class *text = bt_field_class_string_create(in);
 	bt_field_class *rest = bt_field_class_structure_create(in);
-	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
-	bt_integer_range_set_unsigned *more = unsigned_range(50, 60);
-	bt_integer_range_set_signed *minus = signed_range(-9, -1);
-	bt_integer_range_set_signed *plus = signed_range(0, 9);
+	bt_integer_range_set_unsigned *some = make_unsigned_range(0, 3);
+	bt_integer_range_set_unsigned *more = make_unsigned_range(50, 60);
+	bt_integer_range_set_signed *minus = make_signed_range(-9, -1);
+	bt_integer_range_set_signed *plus = make_signed_range(0, 9);
 
-	add(rest, "inside", make_unsigned(in, 7));
+	add_kind_member(rest, "inside", make_unsigned(in, 7));
 	if (which == UNSIGNED_SELECTOR) {
 		bt_field_class_variant_with_selector_field_integer_unsigned_append_option(
 			class, "text", text, some);
@@ -270,75 +271,79 @@ static bt_field_class *make_variant(bt_trace_class *in, enum which which, struct
 	return class;
 }
 
-static void add_options(bt_trace_class *in, bt_field_class *to, struct link flag,
-			struct link number, struct link minus)
+static void add_option_kinds(bt_trace_class *in, bt_field_class *to, struct link flag,
+			     struct link number, struct link minus)
 {
-	bt_integer_range_set_unsigned *some = unsigned_range(0, 3);
-	bt_integer_range_set_signed *others = signed_range(-9, -1);
+	bt_integer_range_set_unsigned *some = make_unsigned_range(0, 3);
+	bt_integer_range_set_signed *others = make_signed_range(-9, -1);
 	bt_field_class *class[4];
 
 	for (int i = 0; i < 4; i++)
 		class[i] = make_unsigned(in, 20 + i);
-	add(to, "option", make_option(in, class[0]));
+	add_kind_member(to, "option", make_option(in, class[0]));
 	bt_field_class_option_with_selector_field_bool_set_selector_is_reversed(
-		add(to, "option_bool", make_option_by_bool(in, class[1], flag)), BT_TRUE);
-	add(to, "option_unsigned", make_option_by_unsigned(in, class[2], number, some));
-	add(to, "option_signed", make_option_by_signed(in, class[3], minus, others));
+		add_kind_member(to, "option_bool", make_option_by_bool(in, class[1], flag)),
+		BT_TRUE);
+	add_kind_member(to, "option_unsigned", make_option_by_unsigned(in, class[2], number, some));
+	add_kind_member(to, "option_signed", make_option_by_signed(in, class[3], minus, others));
 	for (int i = 0; i < 4; i++)
 		bt_field_class_put_ref(class[i]);
 	bt_integer_range_set_unsigned_put_ref(some);
 	bt_integer_range_set_signed_put_ref(others);
 }
 
-static void add_arrays(bt_trace_class *in, bt_field_class *to, struct link length)
+static void add_array_kinds(bt_trace_class *in, bt_field_class *to, struct link length)
 {
 	bt_field_class *class[3], *text = bt_field_class_string_create(in);
 	struct link inner;
 
 	for (int i = 0; i < 3; i++) {
 		class[i] = bt_field_class_structure_create(in);
-		add(class[i], "length", make_unsigned(in, 30));
+		add_kind_member(class[i], "length", make_unsigned(in, 30));
 	}
 	/* This length is in the element itself. */
-	inner = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2], "length");
-	add(class[2], "texts", make_sequence(in, text, &inner));
+	inner = make_link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, "counted", class[2], "length");
+	add_kind_member(class[2], "texts", make_sequence(in, text, &inner));
 	put_link(inner);
 	bt_field_class_put_ref(text);
-	add(to, "array", bt_field_class_array_static_create(in, class[0], 3));
-	add(to, "any", make_sequence(in, class[1], NULL));
-	add(to, "counted", make_sequence(in, class[2], &length));
+	add_kind_member(to, "array", bt_field_class_array_static_create(in, class[0], 3));
+	add_kind_member(to, "any", make_sequence(in, class[1], NULL));
+	add_kind_member(to, "counted", make_sequence(in, class[2], &length));
 	for (int i = 0; i < 3; i++)
 		bt_field_class_put_ref(class[i]);
 }
 
 /* Make the fields of a scope to which other fields refer. */
-static bt_field_class *make_context(bt_trace_class *in)
+static bt_field_class *make_kinds_context(bt_trace_class *in)
 {
 	bt_field_class *class = bt_field_class_structure_create(in);
 
-	add(class, "flag", bt_field_class_bool_create(in));
-	add(class, "number", make_unsigned(in, 64));
-	add(class, "minus", bt_field_class_integer_signed_create(in));
+	add_kind_member(class, "flag", bt_field_class_bool_create(in));
+	add_kind_member(class, "number", make_unsigned(in, 64));
+	add_kind_member(class, "minus", bt_field_class_integer_signed_create(in));
 	return class;
 }
 
 /* Add the kinds that only the newest version has. */
-static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
+static void add_new_kinds(bt_trace_class *in, bt_field_class *to, struct link length)
 {
 #if MAX_MIP
-	bt_integer_range_set_unsigned *some = unsigned_range(0, 2);
-	bt_field_class *class = add(to, "flags", bt_field_class_bit_array_create(in, 23));
+	bt_integer_range_set_unsigned *some = make_unsigned_range(0, 2);
+	bt_field_class *class = add_kind_member(to, "flags",
+						bt_field_class_bit_array_create(in, 23));
 
 	bt_field_class_bit_array_add_flag(class, "some", some);
 	bt_integer_range_set_unsigned_put_ref(some);
-	class = add(to, "small", make_unsigned(in, 64));
+	class = add_kind_member(to, "small", make_unsigned(in, 64));
 	bt_field_class_integer_set_field_value_hints(class,
 						     BT_FIELD_CLASS_INTEGER_FIELD_VALUE_HINT_SMALL);
-	class = add(to, "blob", bt_field_class_blob_static_create(in, 5));
+	class = add_kind_member(to, "blob", bt_field_class_blob_static_create(in, 5));
 	bt_field_class_blob_set_media_type(class, "image/webp");
-	add(to, "blob_any", bt_field_class_blob_dynamic_without_length_field_location_create(in));
-	add(to, "blob_counted",
-	    bt_field_class_blob_dynamic_with_length_field_location_create(in, length.location));
+	add_kind_member(to, "blob_any",
+			bt_field_class_blob_dynamic_without_length_field_location_create(in));
+	add_kind_member(
+		to, "blob_counted",
+		bt_field_class_blob_dynamic_with_length_field_location_create(in, length.location));
 #else
 	(void)in;
 	(void)to;
@@ -346,31 +351,32 @@ static void add_new(bt_trace_class *in, bt_field_class *to, struct link length)
 #endif
 }
 
-static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
-				    bt_field_class *common, bt_field_class *specific)
+static bt_field_class *make_kinds_payload(bt_trace_class *in, bt_field_class *packet,
+					  bt_field_class *common, bt_field_class *specific)
 {
-	bt_field_class *class = make_context(in);
-	struct link flag = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL, class, "flag");
-	struct link minus = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL, class, "minus");
-	struct link length = link_to(in, BT_FIELD_PATH_SCOPE_PACKET_CONTEXT, NULL, packet,
-				     "number");
-	struct link number = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT, NULL, common,
-				     "number");
-	struct link lower = link_to(in, BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT, NULL, specific,
-				    "minus");
+	bt_field_class *class = make_kinds_context(in);
+	struct link flag = make_link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL, class, "flag");
+	struct link minus = make_link_to(in, BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD, NULL, class,
+					 "minus");
+	struct link length = make_link_to(in, BT_FIELD_PATH_SCOPE_PACKET_CONTEXT, NULL, packet,
+					  "number");
+	struct link number = make_link_to(in, BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT, NULL,
+					  common, "number");
+	struct link lower = make_link_to(in, BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT, NULL,
+					 specific, "minus");
 
-	add(class, "bits", bt_field_class_bit_array_create(in, 13));
-	add(class, "few", make_enumeration(in, false));
-	add(class, "signed", make_enumeration(in, true));
-	add(class, "single", bt_field_class_real_single_precision_create(in));
-	add(class, "double", bt_field_class_real_double_precision_create(in));
-	add(class, "text", bt_field_class_string_create(in));
-	add_options(in, class, flag, number, lower);
-	add_arrays(in, class, length);
-	add(class, "variant", make_variant(in, NO_SELECTOR, (struct link){ 0 }));
-	add(class, "variant_unsigned", make_variant(in, UNSIGNED_SELECTOR, length));
-	add(class, "variant_signed", make_variant(in, SIGNED_SELECTOR, minus));
-	add_new(in, class, length);
+	add_kind_member(class, "bits", bt_field_class_bit_array_create(in, 13));
+	add_kind_member(class, "few", make_enumeration(in, false));
+	add_kind_member(class, "signed", make_enumeration(in, true));
+	add_kind_member(class, "single", bt_field_class_real_single_precision_create(in));
+	add_kind_member(class, "double", bt_field_class_real_double_precision_create(in));
+	add_kind_member(class, "text", bt_field_class_string_create(in));
+	add_option_kinds(in, class, flag, number, lower);
+	add_array_kinds(in, class, length);
+	add_kind_member(class, "variant", make_variant(in, NO_SELECTOR, (struct link){ 0 }));
+	add_kind_member(class, "variant_unsigned", make_variant(in, UNSIGNED_SELECTOR, length));
+	add_kind_member(class, "variant_signed", make_variant(in, SIGNED_SELECTOR, minus));
+	add_new_kinds(in, class, length);
 	put_link(flag);
 	put_link(minus);
 	put_link(length);
@@ -381,7 +387,7 @@ static bt_field_class *make_payload(bt_trace_class *in, bt_field_class *packet,
 
 /* ---- values: a walk that fills in all fields ------------------------------ */
 
-static void fill(bt_field *field, uint64_t seed)
+static void fill_field(bt_field *field, uint64_t seed)
 {
 	const bt_field_class *class = bt_field_borrow_class_const(field);
 	const bt_field_class_type type = bt_field_get_class_type(field);
@@ -404,16 +410,18 @@ static void fill(bt_field *field, uint64_t seed)
 		bt_field_string_set_value(field, text);
 	} else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
 		for (uint64_t i = 0; i < bt_field_class_structure_get_member_count(class); i++)
-			fill(bt_field_structure_borrow_member_field_by_index(field, i), seed + i);
+			fill_field(bt_field_structure_borrow_member_field_by_index(field, i),
+				   seed + i);
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
 		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
 			bt_field_array_dynamic_set_length(field, seed & 3);
 		for (uint64_t i = 0; i < bt_field_array_get_length(field); i++)
-			fill(bt_field_array_borrow_element_field_by_index(field, i), seed + i);
+			fill_field(bt_field_array_borrow_element_field_by_index(field, i),
+				   seed + i);
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
 		bt_field_option_set_has_field(field, seed & 1);
 		if (seed & 1)
-			fill(bt_field_option_borrow_field(field), seed);
+			fill_field(bt_field_option_borrow_field(field), seed);
 #if MAX_MIP
 	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_BLOB)) {
 		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_DYNAMIC_BLOB))
@@ -422,7 +430,7 @@ static void fill(bt_field *field, uint64_t seed)
 #endif
 	} else {
 		bt_field_variant_select_option_by_index(field, seed & 1);
-		fill(bt_field_variant_borrow_selected_option_field(field), seed);
+		fill_field(bt_field_variant_borrow_selected_option_field(field), seed);
 	}
 }
 
@@ -447,8 +455,8 @@ static void make_stream_class(struct kinds *kinds, bt_trace *trace, bt_trace_cla
 			      bt_clock_class *clock)
 {
 	bt_stream_class *class = bt_stream_class_create(in);
-	bt_field_class *packet = make_context(in), *common = make_context(in);
-	bt_field_class *specific = make_context(in), *payload;
+	bt_field_class *packet = make_kinds_context(in), *common = make_kinds_context(in);
+	bt_field_class *specific = make_kinds_context(in), *payload;
 	bt_event_class *event;
 
 	bt_stream_class_set_name(class, "streams");
@@ -472,7 +480,7 @@ static void make_stream_class(struct kinds *kinds, bt_trace *trace, bt_trace_cla
 	bt_event_class_set_log_level(event, BT_EVENT_CLASS_LOG_LEVEL_NOTICE);
 	bt_event_class_set_emf_uri(event, "https://kinds.example/");
 	bt_event_class_set_specific_context_field_class(event, specific);
-	payload = make_payload(in, packet, common, specific);
+	payload = make_kinds_payload(in, packet, common, specific);
 	bt_event_class_set_payload_field_class(event, payload);
 	SET_ATTRIBUTES(bt_event_class_set_user_attributes, event, "event class");
 	kinds->event_class = event;
@@ -532,16 +540,16 @@ static void kinds_finalize(bt_self_component_source *self)
 
 /* ---- messages -------------------------------------------------------------- */
 
-static bt_message *make_event(bt_self_message_iterator *self, const struct kinds *kinds,
-			      const struct iterator *it)
+static bt_message *make_kinds_event(bt_self_message_iterator *self, const struct kinds *kinds,
+				    const struct iterator *it)
 {
 	bt_message *message = bt_message_event_create_with_packet_and_default_clock_snapshot(
 		self, kinds->event_class, it->packet, it->next * 10);
 	bt_event *event = bt_message_event_borrow_event(message);
 
-	fill(bt_event_borrow_common_context_field(event), it->next);
-	fill(bt_event_borrow_specific_context_field(event), it->next);
-	fill(bt_event_borrow_payload_field(event), it->next);
+	fill_field(bt_event_borrow_common_context_field(event), it->next);
+	fill_field(bt_event_borrow_specific_context_field(event), it->next);
+	fill_field(bt_event_borrow_payload_field(event), it->next);
 	return message;
 }
 
@@ -550,13 +558,13 @@ static bt_message *begin_packet(bt_self_message_iterator *self, const struct kin
 {
 	bt_packet_put_ref(it->packet);
 	it->packet = bt_packet_create(kinds->stream);
-	fill(bt_packet_borrow_context_field(it->packet), it->next);
+	fill_field(bt_packet_borrow_context_field(it->packet), it->next);
 	return bt_message_packet_beginning_create_with_default_clock_snapshot(self, it->packet,
 									      it->next * 10);
 }
 
-static bt_message *make_message(bt_self_message_iterator *self, const struct kinds *kinds,
-				struct iterator *it)
+static bt_message *make_next_kinds_message(bt_self_message_iterator *self,
+					   const struct kinds *kinds, struct iterator *it)
 {
 	const uint64_t at = it->next * 10;
 	bt_message *message;
@@ -588,7 +596,7 @@ static bt_message *make_message(bt_self_message_iterator *self, const struct kin
 		bt_message_stream_end_set_default_clock_snapshot(message, at);
 		return message;
 	default:
-		return make_event(self, kinds, it);
+		return make_kinds_event(self, kinds, it);
 	}
 }
 
@@ -622,7 +630,7 @@ static bt_message_iterator_class_next_method_status kinds_next(bt_self_message_i
 	if (it->next == NUM_MESSAGES)
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 	for (*count = 0; *count < capacity && it->next < NUM_MESSAGES; it->next++)
-		messages[(*count)++] = make_message(self, kinds, it);
+		messages[(*count)++] = make_next_kinds_message(self, kinds, it);
 	return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
 }
 

@@ -24,7 +24,7 @@ static void __attribute__((constructor)) note_command(void)
 }
 
 /* Is this the first process that reads there, and may it therefore continue? */
-static int is_spared(void)
+static int is_process_spared(void)
 {
 	const char *path = getenv("STUCK_SPARE");
 	static pid_t spared;
@@ -53,7 +53,7 @@ ssize_t pread(int fd, void *to, size_t size, off_t at)
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length < 0 ? 0 : length] = '\0';
 	if (getpid() == command || !stuck || strcmp(path, stuck) ||
-	    at + (off_t)size <= (from ? atol(from) : 0) || is_spared())
+	    at + (off_t)size <= (from ? atol(from) : 0) || is_process_spared())
 		return real(fd, to, size, at);
 	/* The process ends at the latest when the command ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

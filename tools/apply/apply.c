@@ -95,7 +95,7 @@ static char *make_copy_path(const struct apply_run *apply, const struct apply_so
 
 /* ---- copying ----------------------------------------------------------- */
 
-static apply_copy find_format(const struct apply_settings *set, const char *name)
+static apply_copy find_copy_function(const struct apply_settings *set, const char *name)
 {
 	for (size_t i = 0; i < NUM_FORMATS; i++)
 		if (!strcmp(formats[i].name, name))
@@ -104,7 +104,7 @@ static apply_copy find_format(const struct apply_settings *set, const char *name
 }
 
 /* Remove the suffix of a compressed file from the name of its copy, which is not compressed. */
-static void cut_suffix(char *place, const char *original)
+static void cut_compression_suffix(char *place, const char *original)
 {
 	static const char *const suffixes[] = { ".gz", ".zst", ".xz", ".lz4" };
 	char *dot = strrchr(place, '.');
@@ -118,8 +118,8 @@ static void cut_suffix(char *place, const char *original)
 }
 
 /* Can a trace be copied? If it is skipped, print a message and return false. */
-static bool can_copy(const struct apply_run *apply, apply_copy copy,
-		     const struct netsync_io_trace *info)
+static bool can_copy_trace(const struct apply_run *apply, apply_copy copy,
+			   const struct netsync_io_trace *info)
 {
 	const bool changed = apply->set->metadata_only;
 
@@ -142,7 +142,7 @@ static bool can_copy(const struct apply_run *apply, apply_copy copy,
  * Find the path of a copy, and create the directories that lead there, which only one process may
  * do. On failure, print a message and return false.
  */
-static bool find_place(const struct apply_run *apply, struct apply_task *task)
+static bool find_copy_place(const struct apply_run *apply, struct apply_task *task)
 {
 	const char *path = task->trace.path;
 	char *original = realpath(path, NULL);
@@ -153,9 +153,9 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 	task->place = make_copy_path(apply, task->source, path);
 	ok = task->place ?
 		     make_folders_like(task->place, strlen(apply->folder.temporary) + 1, original) :
-		     no_memory();
+		     complain_no_memory();
 	if (ok)
-		cut_suffix(task->place, original);
+		cut_compression_suffix(task->place, original);
 	free(original);
 	return ok;
 }
@@ -163,18 +163,18 @@ static bool find_place(const struct apply_run *apply, struct apply_task *task)
 /* Add a task that copies a trace, if possible. Return false if continuing is pointless. */
 static bool plan_copy(struct apply_run *apply, const struct apply_source *source, uint32_t index)
 {
-	const struct netsync_io_trace info = trace_info(apply->io, index);
+	const struct netsync_io_trace info = get_io_trace_info(apply->io, index);
 	struct apply_task *task = &apply->tasks[apply->num_tasks];
 	struct apply_seen known;
 	struct folder_tree tree;
 
 	*task = (struct apply_task){ .source = source,
-				     .copy = find_format(apply->set, info.format) };
+				     .copy = find_copy_function(apply->set, info.format) };
 	if (!measure_tree(info.path, &tree))
 		return false;
 	apply->progress.total += tree.bytes;
 	apply->progress.done += tree.bytes;
-	if (!can_copy(apply, task->copy, &info)) {
+	if (!can_copy_trace(apply, task->copy, &info)) {
 		apply->num_left_out++;
 		return true;
 	}
@@ -191,17 +191,18 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 	apply->progress.done -= tree.bytes;
 	apply->num_tasks++;
 	task->trace.bytes = tree.bytes;
-	known = apply_known_span(&task->trace);
+	known = apply_get_known_span(&task->trace);
 	task->is_known = known.first_ns <= known.last_ns;
-	return apply_check_span(apply, task->host, &task->trace, &known) && find_place(apply, task);
+	return apply_check_span(apply, task->host, &task->trace, &known) &&
+	       find_copy_place(apply, task);
 }
 
 /*
  * Print a message if all traces of a source are outside the window. Single traces are not
  * reported, because most chunks of a rotated trace are usually outside.
  */
-static void check_source(struct apply_run *apply, const struct apply_source *source,
-			 uint32_t outside)
+static void skip_source_outside_window(struct apply_run *apply, const struct apply_source *source,
+				       uint32_t outside)
 {
 	bool has_copy = false;
 
@@ -212,10 +213,10 @@ static void check_source(struct apply_run *apply, const struct apply_source *sou
 		outside += is_of && apply->states[i].seen.is_outside;
 	}
 	if (outside && !has_copy)
-		apply_leave_out_source(apply, source);
+		apply_skip_source(apply, source);
 }
 
-void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
+void apply_show_progress(const struct apply_trace *trace, uint64_t done, uint64_t total)
 {
 	struct apply_progress *progress = trace->progress;
 	const double part = done < total ? (double)done / total : 1;
@@ -225,7 +226,7 @@ void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total)
 }
 
 /* Make a copy, as the function work of struct crew_work. */
-static int make_copy(void *data, size_t index)
+static int copy_task_trace(void *data, size_t index)
 {
 	struct apply_run *apply = data;
 	struct apply_task *task = &apply->tasks[index];
@@ -244,7 +245,7 @@ static int make_copy(void *data, size_t index)
 }
 
 /* Take the result of a copy. Its span is checked here if it was not known before copying. */
-static bool take_copy(void *data, size_t index, int status)
+static bool finish_copy(void *data, size_t index, int status)
 {
 	struct apply_run *apply = data;
 	const struct apply_task *task = &apply->tasks[index];
@@ -261,7 +262,7 @@ static bool take_copy(void *data, size_t index, int status)
 	return !status;
 }
 
-static void show_copies(void *data)
+static void show_copy_progress_sum(void *data)
 {
 	struct apply_run *apply = data;
 	uint64_t done = apply->progress.done;
@@ -272,9 +273,9 @@ static void show_copies(void *data)
 }
 
 static const struct crew_work copying = {
-	.work = make_copy,
-	.done = take_copy,
-	.look = show_copies,
+	.work = copy_task_trace,
+	.done = finish_copy,
+	.look = show_copy_progress_sum,
 };
 
 /* Plan all copies. Set outside[i] to the number of traces of source i outside --begin and --end. */
@@ -300,10 +301,11 @@ static bool copy_all_traces(struct apply_run *apply)
 
 	apply->tasks = calloc(num, sizeof(*apply->tasks));
 	apply->states = crew_share(num * sizeof(*apply->states));
-	ok = outside && apply->tasks && apply->states ? plan_copies(apply, outside) : no_memory();
+	ok = outside && apply->tasks && apply->states ? plan_copies(apply, outside) :
+							complain_no_memory();
 	ok = ok && crew_run(apply->set->jobs, apply->num_tasks, &copying, apply);
 	for (int i = 0; i < apply->set->num_traces && ok; i++)
-		check_source(apply, &apply->sources[i], outside[i]);
+		skip_source_outside_window(apply, &apply->sources[i], outside[i]);
 	for (size_t i = 0; i < apply->num_tasks; i++) {
 		netsync_clock_free(apply->tasks[i].clock);
 		free(apply->tasks[i].place);
@@ -317,14 +319,14 @@ static bool copy_all_traces(struct apply_run *apply)
 /* ---- the output directory ---------------------------------------------- */
 
 /* Is the output inside a trace? This is not allowed. */
-static bool is_in_trace(const struct apply_run *apply)
+static bool is_output_in_trace(const struct apply_run *apply)
 {
 	char *copy = strdup(apply->set->output);
 	char *folder = copy ? realpath(dirname(copy), NULL) : NULL;
 	bool is_in = false;
 
 	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io) && folder; i++) {
-		char *trace = realpath(trace_info(apply->io, i).path, NULL);
+		char *trace = realpath(get_io_trace_info(apply->io, i).path, NULL);
 		const size_t len = trace ? strlen(trace) : 0;
 
 		is_in |= len && !strncmp(folder, trace, len) &&
@@ -338,13 +340,13 @@ static bool is_in_trace(const struct apply_run *apply)
 
 static bool make_output_folder(struct apply_run *apply)
 {
-	if (!is_in_trace(apply))
+	if (!is_output_in_trace(apply))
 		return output_folder_open(&apply->folder, apply->set->output);
 	complain("%s: this directory is inside a trace; give another one.", apply->set->output);
 	return false;
 }
 
-static bool keep_copies(struct apply_run *apply)
+static bool keep_output_folder(struct apply_run *apply)
 {
 	bool ok;
 
@@ -367,14 +369,14 @@ static int run_copying(struct apply_run *apply)
 	progress_start(&apply->progress.line, "copying");
 	ok = copy_all_traces(apply);
 	progress_end(&apply->progress.line);
-	if (!ok || !apply->num_copied || !keep_copies(apply))
+	if (!ok || !apply->num_copied || !keep_output_folder(apply))
 		return EXIT_BAD;
 	return apply->num_left_out || apply->num_in_part || netsync_io_num_left_out(apply->io) ?
 		       EXIT_PARTIAL :
 		       EXIT_DONE;
 }
 
-static int apply_all(const struct apply_settings *set)
+static int apply_to_output(const struct apply_settings *set)
 {
 	struct apply_run apply;
 	int status = EXIT_BAD;
@@ -389,7 +391,7 @@ static int apply_all(const struct apply_settings *set)
 /* ---- the sub-command ---------------------------------------------------- */
 
 /* Store the output directory without trailing slashes. */
-static bool take_output_folder(void *at, const struct option_row *row, const char *value)
+static bool parse_output_folder_option(void *at, const struct option_row *row, const char *value)
 {
 	char *folder = (char *)value;
 
@@ -411,7 +413,7 @@ static bool take_output_folder(void *at, const struct option_row *row, const cha
  */
 static char *get_folder_of_trace(const char *trace)
 {
-	const size_t name = argument_name_length(trace);
+	const size_t name = argument_get_name_length(trace);
 	char *path = strdup(trace + (name ? name + 1 : 0)), *folder = NULL;
 	size_t len = path ? strlen(path) : 0;
 	const char *last;
@@ -432,7 +434,7 @@ static char *get_folder_of_trace(const char *trace)
 		path = real;
 	}
 	if (!path || asprintf(&folder, "%s" BESIDE, path) < 0) {
-		no_memory();
+		complain_no_memory();
 		folder = NULL;
 	}
 	free(path);
@@ -457,10 +459,10 @@ static int apply_one_beside(void *data, size_t index)
 	/* If there are several traces, each is one job; a single trace gets all jobs. */
 	one.jobs = one.num_traces > 1 ? 1 : one.jobs;
 	one.num_traces = 1;
-	return one.output ? apply_all(&one) : EXIT_BAD;
+	return one.output ? apply_to_output(&one) : EXIT_BAD;
 }
 
-static bool take_beside(void *data, size_t index, int status)
+static bool finish_copy_beside(void *data, size_t index, int status)
 {
 	struct besides *besides = data;
 
@@ -473,7 +475,7 @@ static bool take_beside(void *data, size_t index, int status)
 
 static const struct crew_work copying_beside = {
 	.work = apply_one_beside,
-	.done = take_beside,
+	.done = finish_copy_beside,
 };
 
 /* Write a copy next to each trace. */
@@ -483,7 +485,7 @@ static int apply_beside(const struct apply_settings *set)
 
 	besides.folders = calloc((size_t)set->num_traces, sizeof(*besides.folders));
 	if (!besides.folders) {
-		no_memory();
+		complain_no_memory();
 		return EXIT_BAD;
 	}
 	catch_signal(SIGINT);
@@ -500,12 +502,12 @@ static int apply_beside(const struct apply_settings *set)
 								 EXIT_PARTIAL;
 }
 
-static int apply_here(const struct apply_settings *set)
+static int apply_on_this_host(const struct apply_settings *set)
 {
-	return set->output ? apply_all(set) : apply_beside(set);
+	return set->output ? apply_to_output(set) : apply_beside(set);
 }
 
-static int apply_there(const struct apply_settings *set)
+static int apply_on_other_hosts(const struct apply_settings *set)
 {
 	const struct apply_remote how = {
 		.netsync = set->netsync,
@@ -528,16 +530,16 @@ static int apply_everywhere(const struct apply_settings *set)
 
 	here.traces = calloc((size_t)set->num_traces, sizeof(*here.traces));
 	if (!here.traces) {
-		no_memory();
+		complain_no_memory();
 		return EXIT_BAD;
 	}
 	here.num_traces = 0;
 	for (int i = 0; i < set->num_traces; i++)
 		if (!is_remote_trace(set->traces[i]))
 			here.traces[here.num_traces++] = set->traces[i];
-	status = here.num_traces ? apply_here(&here) : EXIT_DONE;
+	status = here.num_traces ? apply_on_this_host(&here) : EXIT_DONE;
 	if (here.num_traces < set->num_traces && !interrupted) {
-		there = apply_there(set);
+		there = apply_on_other_hosts(set);
 		/* If all copies failed, or none, both statuses are equal. */
 		status = !here.num_traces || there == status ? there : EXIT_PARTIAL;
 	}
@@ -547,31 +549,31 @@ static int apply_everywhere(const struct apply_settings *set)
 
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
-	       take_text, .at = offsetof(struct apply_settings, model)),
+	       parse_text_option, .at = offsetof(struct apply_settings, model)),
 	OPTION("output", 'o', "DIR",
 	       "write the copies to the new directory DIR\n"
 	       "(default: TRACE" BESIDE " next to each TRACE)",
-	       take_output_folder, .at = offsetof(struct apply_settings, output)),
+	       parse_output_folder_option, .at = offsetof(struct apply_settings, output)),
 	OPTION("merge", 0, "FILE",
 	       "merge the packets of all captures into one pcapng file, in the\n"
 	       "order of corrected times, instead of copying (-: standard output)",
-	       take_text, .at = offsetof(struct apply_settings, merge.path)),
-	OPTION("force", 0, NULL, "with --merge, overwrite FILE if it exists", take_flag,
+	       parse_text_option, .at = offsetof(struct apply_settings, merge.path)),
+	OPTION("force", 0, NULL, "with --merge, overwrite FILE if it exists", parse_flag_option,
 	       .at = offsetof(struct apply_settings, merge.force)),
 	{ .table = window_options, .at = offsetof(struct apply_settings, window) },
 	OPTION("metadata-only", 0, NULL,
 	       "change only the offset and the frequency of the clock of CTF\n"
 	       "traces, and link all other files (fast, but less exact)",
-	       take_flag, .at = offsetof(struct apply_settings, metadata_only)),
+	       parse_flag_option, .at = offsetof(struct apply_settings, metadata_only)),
 	OPTION("jobs", 'j', "N",
 	       "write N copies at a time\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
-	       take_number, .at = offsetof(struct apply_settings, jobs), .least = 1,
+	       parse_number_option, .at = offsetof(struct apply_settings, jobs), .least = 1,
 	       .most = MAX_JOBS),
 	OPTION("extrapolate", 0, NULL, "correct traces even if far outside the time range of FILE",
-	       take_flag, .at = offsetof(struct apply_settings, extrapolate)),
-	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines", take_text,
-	       .at = offsetof(struct apply_settings, netsync)),
+	       parse_flag_option, .at = offsetof(struct apply_settings, extrapolate)),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines",
+	       parse_text_option, .at = offsetof(struct apply_settings, netsync)),
 	OPTIONS_END
 };
 
@@ -609,8 +611,8 @@ static bool check_settings(const struct apply_settings *set)
 		complain(
 			"%s: --merge reads captures on this machine only; copy this one first: scp %s .",
 			set->traces[remote],
-			set->traces[remote] + argument_name_length(set->traces[remote]) +
-				(argument_name_length(set->traces[remote]) > 0));
+			set->traces[remote] + argument_get_name_length(set->traces[remote]) +
+				(argument_get_name_length(set->traces[remote]) > 0));
 	else
 		return true;
 	return false;
@@ -619,13 +621,13 @@ static bool check_settings(const struct apply_settings *set)
 int cmd_apply(int argc, char **argv)
 {
 	struct apply_settings set = { 0 };
-	const int first = options_take(&usage, &set, argc, argv);
+	const int first = options_parse_all(&usage, &set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	set.traces = argv + first;
 	set.num_traces = argc - first;
-	if (!check_settings(&set) || !part_find(&set.part, &set.window, set.model) ||
+	if (!check_settings(&set) || !part_set_window(&set.part, &set.window, set.model) ||
 	    !jobs_find(set.jobs, &set.jobs))
 		return EXIT_BAD;
 	set.asked_jobs = set.jobs;

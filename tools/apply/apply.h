@@ -50,7 +50,7 @@ struct apply_trace {
 	int64_t from_ns;		   /* range of the host's times that the result covers */
 	int64_t to_ns;
 	struct apply_seen *seen;	  /* times encountered so far */
-	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_machine_uuid() */
+	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_make_machine_uuid() */
 	int64_t shift_ns;		  /* host's time minus time in the trace */
 	struct apply_part part;		  /* events outside this range are skipped */
 	int64_t first_ns;		  /* span of the part, in the trace's own time */
@@ -58,15 +58,15 @@ struct apply_trace {
 };
 
 /* Correct a time of the trace. Return false if the corrected time does not fit into 64 bits. */
-bool apply_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
+bool apply_correct_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 /*
  * Does the result cover a time, so that it may be corrected? Use this function for traces whose
  * times are found only while copying. The caller reports a time that is not covered.
  */
-bool apply_holds(const struct apply_trace *trace, int64_t time_ns);
+bool apply_check_time(const struct apply_trace *trace, int64_t time_ns);
 
 /* Find the corrected time of a packet. Return values are those of netsync_io_time_func. */
-int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
+int apply_correct_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 
 /*
  * Set *@time_ns to the start of the next segment of the correction, at or after this time of the
@@ -80,13 +80,13 @@ struct time_window;
  * Find the range of corrected times that options request. @result is the result file. If this is
  * impossible, print a message and return false.
  */
-bool part_find(struct apply_part *part, const struct time_window *window, const char *result);
-bool part_holds(const struct apply_part *part, int64_t corrected_ns);
+bool part_set_window(struct apply_part *part, const struct time_window *window, const char *result);
+bool part_contains(const struct apply_part *part, int64_t corrected_ns);
 /* Reduce the known span of a trace to its part. Return false if nothing remains. */
-bool part_narrow(struct apply_trace *trace);
+bool part_limit_trace(struct apply_trace *trace);
 
 /* Report that @done of @total units are copied. The unit is arbitrary. */
-void apply_show(const struct apply_trace *trace, uint64_t done, uint64_t total);
+void apply_show_progress(const struct apply_trace *trace, uint64_t done, uint64_t total);
 
 /*
  * Write a corrected copy to @to, which must not exist; its directory must exist. Stop if

@@ -99,14 +99,15 @@ static struct crew_process *find_crew_process(const struct crew *crew, size_t in
 	return &crew->processes[index % crew->num_processes];
 }
 
-static void close_both(const int fds[2])
+static void close_fd_pair(const int fds[2])
 {
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }
 
-static void work_apart(const struct crew *crew, size_t index, const sigset_t *signals, pid_t parent)
+static void run_crew_process(const struct crew *crew, size_t index, const sigset_t *signals,
+			     pid_t parent)
 {
 	const int *said = find_crew_process(crew, index)->said;
 	int status;
@@ -127,7 +128,7 @@ static void work_apart(const struct crew *crew, size_t index, const sigset_t *si
  * Start a process. Signals are blocked meanwhile, so that the signal handler knows all
  * processes.
  */
-static pid_t fork_blocked(struct crew *crew, struct crew_process *process)
+static pid_t fork_with_signals_blocked(struct crew *crew, struct crew_process *process)
 {
 	const pid_t parent = getpid();
 	sigset_t all, before;
@@ -136,7 +137,7 @@ static pid_t fork_blocked(struct crew *crew, struct crew_process *process)
 	sigprocmask(SIG_BLOCK, &all, &before);
 	process->pid = fork();
 	if (!process->pid)
-		work_apart(crew, crew->next, &before, parent);
+		run_crew_process(crew, crew->next, &before, parent);
 	if (process->pid > 0)
 		crew->num_at_work++;
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -152,7 +153,7 @@ static bool start_process(struct crew *crew)
 	process->said[1] = memfd_create("netsync", MFD_CLOEXEC);
 	fflush(NULL);
 	if (process->said[0] >= 0 && process->said[1] >= 0 && !pipe2(ends, O_CLOEXEC) &&
-	    fork_blocked(crew, process) > 0) {
+	    fork_with_signals_blocked(crew, process) > 0) {
 		close(ends[1]);
 		process->pipe = ends[0];
 		crew->next++;
@@ -160,8 +161,8 @@ static bool start_process(struct crew *crew)
 	}
 	complain("cannot start a process: %s.", strerror(errno));
 	process->pid = 0;
-	close_both(ends);
-	close_both(process->said);
+	close_fd_pair(ends);
+	close_fd_pair(process->said);
 	return false;
 }
 
@@ -214,11 +215,11 @@ static void stop_processes(struct crew *crew)
 	while (crew->num_at_work)
 		wait_for_processes(crew);
 	for (; crew->first < crew->next; crew->first++)
-		close_both(find_crew_process(crew, crew->first)->said);
+		close_fd_pair(find_crew_process(crew, crew->first)->said);
 }
 
 /* Print the deferred output of a process. */
-static void pass_on_said(int said, FILE *to)
+static void print_said_output(int said, FILE *to)
 {
 	char text[4096];
 	ssize_t size;
@@ -230,14 +231,14 @@ static void pass_on_said(int said, FILE *to)
 	}
 }
 
-static bool take_crew_turns(struct crew *crew)
+static bool finish_crew_turns(struct crew *crew)
 {
 	while (crew->first < crew->next && !find_crew_process(crew, crew->first)->pid) {
 		const struct crew_process *process = find_crew_process(crew, crew->first);
 
-		pass_on_said(process->said[0], stdout);
-		pass_on_said(process->said[1], stderr);
-		close_both(process->said);
+		print_said_output(process->said[0], stdout);
+		print_said_output(process->said[1], stderr);
+		close_fd_pair(process->said);
 		crew->first++;
 		if (!crew->work->done(crew->data, crew->first - 1, process->status))
 			return false;
@@ -253,7 +254,7 @@ static bool run_processes(struct crew *crew, size_t num)
 			if (!start_process(crew))
 				return false;
 		wait_for_processes(crew);
-		if (!interrupted && !take_crew_turns(crew))
+		if (!interrupted && !finish_crew_turns(crew))
 			return false;
 		if (crew->work->look)
 			crew->work->look(crew->data);
@@ -261,7 +262,7 @@ static bool run_processes(struct crew *crew, size_t num)
 	return !interrupted;
 }
 
-static bool run_apart(unsigned int jobs, size_t num, const struct crew_work *work, void *data)
+static bool run_crew_apart(unsigned int jobs, size_t num, const struct crew_work *work, void *data)
 {
 	const size_t wanted = (size_t)jobs + MAX_AHEAD;
 	struct crew crew = { .work = work,
@@ -274,7 +275,7 @@ static bool run_apart(unsigned int jobs, size_t num, const struct crew_work *wor
 	crew.polled = calloc(crew.num_processes, sizeof(*crew.polled));
 	ok = crew.processes && crew.polled;
 	if (!ok) {
-		no_memory();
+		complain_no_memory();
 	} else {
 		before_crew = before_end;
 		at_work = &crew;
@@ -292,7 +293,7 @@ static bool run_apart(unsigned int jobs, size_t num, const struct crew_work *wor
 bool crew_run(unsigned int jobs, size_t num, const struct crew_work *work, void *data)
 {
 	if (jobs > 1 && num > 1)
-		return run_apart(jobs, num, work, data);
+		return run_crew_apart(jobs, num, work, data);
 	for (size_t i = 0; i < num; i++)
 		if (!work->done(data, i, work->work(data, i)))
 			return false;

@@ -48,7 +48,7 @@ struct bt_copy_graph {
 /* ---- errors ------------------------------------------------------------- */
 
 /* Is the disk too full for the block that sink.ctf.fs allocates at a time? If so, set @reason. */
-static bool is_full(const char *folder, char *reason, size_t size)
+static bool is_disk_full(const char *folder, char *reason, size_t size)
 {
 	char *path;
 	int fd, ret;
@@ -86,7 +86,7 @@ static void set_failure_reason(struct bt_copy_graph *graph)
 	const bt_error_cause *cause;
 	const char *message;
 
-	if (is_full(graph->to, reason, size))
+	if (is_disk_full(graph->to, reason, size))
 		return;
 	if (!error || !bt_error_get_cause_count(error)) {
 		snprintf(reason, size, "There is not enough memory.");
@@ -105,7 +105,7 @@ static void set_failure_reason(struct bt_copy_graph *graph)
 
 /* ---- components --------------------------------------------------------- */
 
-static bt_value *map_with(const char *key, const char *text)
+static bt_value *make_text_map(const char *key, const char *text)
 {
 	bt_value *map = bt_value_map_create();
 
@@ -119,7 +119,7 @@ static bt_value *map_with(const char *key, const char *text)
 static int64_t *reached_ns;
 
 /* Record the time of an event. All streams of a trace are merged by time. */
-static void note_time(const bt_message *message)
+static void note_event_time(const bt_message *message)
 {
 	const bt_stream *stream;
 	int64_t t;
@@ -137,20 +137,21 @@ static void note_time(const bt_message *message)
 }
 
 static bt_message_iterator_class_next_method_status
-correct_and_tell(bt_self_message_iterator *self, bt_message_array_const messages, uint64_t capacity,
-		 uint64_t *count)
+correct_next_messages(bt_self_message_iterator *self, bt_message_array_const messages,
+		      uint64_t capacity, uint64_t *count)
 {
 	bt_message_iterator_class_next_method_status status = merge_next(self, messages, capacity,
 									 count);
 
 	if (status == BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK && *count)
-		note_time(messages[*count - 1]);
+		note_event_time(messages[*count - 1]);
 	return status;
 }
 
 static bt_component_class_filter *make_filter_class(void)
 {
-	bt_message_iterator_class *iterator = bt_message_iterator_class_create(correct_and_tell);
+	bt_message_iterator_class *iterator = bt_message_iterator_class_create(
+		correct_next_messages);
 	bt_component_class_filter *class = NULL;
 
 	if (iterator &&
@@ -173,10 +174,10 @@ static bt_component_class_filter *make_filter_class(void)
 	return NULL;
 }
 
-static const bt_component_filter *add_filter(struct bt_copy_graph *graph)
+static const bt_component_filter *add_copy_filter(struct bt_copy_graph *graph)
 {
 	bt_component_class_filter *class = make_filter_class();
-	bt_value *params = map_with("result", graph->trace->result);
+	bt_value *params = make_text_map("result", graph->trace->result);
 	const bt_component_filter *filter = NULL;
 
 	if (class && params &&
@@ -192,7 +193,7 @@ static const bt_component_filter *add_filter(struct bt_copy_graph *graph)
 }
 
 /* Create the parameters of the trimmer, which are in seconds. */
-static bt_value *trimmer_params(const struct correct_part *part)
+static bt_value *make_trimmer_params(const struct correct_part *part)
 {
 	bt_value *params = bt_value_map_create();
 	char begin[VALUE_SIZE], end[VALUE_SIZE];
@@ -209,9 +210,9 @@ static bt_value *trimmer_params(const struct correct_part *part)
 	return NULL;
 }
 
-static const bt_component_filter *add_trimmer(struct bt_copy_graph *graph)
+static const bt_component_filter *add_copy_trimmer(struct bt_copy_graph *graph)
 {
-	bt_value *params = trimmer_params(&graph->answer.part);
+	bt_value *params = make_trimmer_params(&graph->answer.part);
 	const bt_component_filter *trimmer = NULL;
 	const bt_plugin *utils = NULL;
 
@@ -227,10 +228,10 @@ static const bt_component_filter *add_trimmer(struct bt_copy_graph *graph)
 	return trimmer;
 }
 
-static bt_value *sink_params(const struct bt_copy_graph *graph)
+static bt_value *make_sink_params(const struct bt_copy_graph *graph)
 {
 	const char *version = graph->is_ctf_2 ? "2" : "1.8";
-	bt_value *params = map_with("path", graph->to);
+	bt_value *params = make_text_map("path", graph->to);
 
 	/* Babeltrace 2.0 writes only one version of CTF, and has no such parameter. */
 	if (params &&
@@ -243,18 +244,18 @@ static bt_value *sink_params(const struct bt_copy_graph *graph)
 	return NULL;
 }
 
-static const bt_component_class_sink *sink_class(const struct bt_copy_graph *graph)
+static const bt_component_class_sink *make_sink_class(const struct bt_copy_graph *graph)
 {
 	return bt_plugin_borrow_sink_component_class_by_name_const(graph->plugin, "fs");
 }
 
-static const bt_component_sink *add_sink(struct bt_copy_graph *graph)
+static const bt_component_sink *add_copy_sink(struct bt_copy_graph *graph)
 {
-	bt_value *params = sink_params(graph);
+	bt_value *params = make_sink_params(graph);
 	const bt_component_sink *sink = NULL;
 
-	if (params && bt_graph_add_sink_component(graph->graph, sink_class(graph), "copy", params,
-						  BT_LOGGING_LEVEL_NONE, &sink))
+	if (params && bt_graph_add_sink_component(graph->graph, make_sink_class(graph), "copy",
+						  params, BT_LOGGING_LEVEL_NONE, &sink))
 		sink = NULL;
 	bt_value_put_ref(params);
 	return sink;
@@ -298,10 +299,11 @@ static bool add_descriptors(bt_component_descriptor_set *set, const struct bt_co
 	       !bt_component_descriptor_set_add_descriptor(
 		       set,
 		       bt_component_class_source_as_component_class_const(
-			       ctf_source_class(graph->plugin)),
+			       ctf_source_get_class(graph->plugin)),
 		       from) &&
 	       !bt_component_descriptor_set_add_descriptor(
-		       set, bt_component_class_sink_as_component_class_const(sink_class(graph)),
+		       set,
+		       bt_component_class_sink_as_component_class_const(make_sink_class(graph)),
 		       to);
 }
 
@@ -312,8 +314,8 @@ static bool add_descriptors(bt_component_descriptor_set *set, const struct bt_co
 static bool choose_ctf_version(struct bt_copy_graph *graph)
 {
 	bt_component_descriptor_set *set = bt_component_descriptor_set_create();
-	bt_value *from = ctf_source_params(graph->trace->readable);
-	bt_value *to = sink_params(graph);
+	bt_value *from = ctf_source_make_params(graph->trace->readable);
+	bt_value *to = make_sink_params(graph);
 	bt_get_greatest_operative_mip_version_status status =
 		BT_GET_GREATEST_OPERATIVE_MIP_VERSION_STATUS_MEMORY_ERROR;
 	uint64_t mip;
@@ -327,7 +329,7 @@ static bool choose_ctf_version(struct bt_copy_graph *graph)
 	return !status || graph->is_ctf_2;
 }
 
-static bool make_graph(struct bt_copy_graph *graph)
+static bool make_copy_graph(struct bt_copy_graph *graph)
 {
 	const struct correct_part *part = &graph->answer.part;
 	const bool cuts = part->begin_ns != INT64_MIN || part->end_ns != INT64_MAX;
@@ -346,14 +348,14 @@ static bool make_graph(struct bt_copy_graph *graph)
 	if (!graph->graph)
 		return false;
 	source = add_ctf_source(graph->graph, graph->plugin, graph->trace->readable);
-	filter = source ? add_filter(graph) : NULL;
+	filter = source ? add_copy_filter(graph) : NULL;
 	if (filter && cuts)
-		trimmer = add_trimmer(graph);
-	sink = filter && (trimmer || !cuts) ? add_sink(graph) : NULL;
+		trimmer = add_copy_trimmer(graph);
+	sink = filter && (trimmer || !cuts) ? add_copy_sink(graph) : NULL;
 	return sink && connect_copy_graph(graph, source, filter, trimmer, sink);
 }
 
-static bool run_graph(struct bt_copy_graph *graph)
+static bool run_copy_graph(struct bt_copy_graph *graph)
 {
 	bt_graph_run_once_status status;
 
@@ -367,10 +369,10 @@ static bool run_graph(struct bt_copy_graph *graph)
 
 /* ---- processes ---------------------------------------------------------- */
 
-static void child_main(struct bt_copy_graph *graph, int out)
+static void run_copy_child(struct bt_copy_graph *graph, int out)
 {
 	prepare_ctf_child();
-	graph->answer.ok = make_graph(graph) && run_graph(graph);
+	graph->answer.ok = make_copy_graph(graph) && run_copy_graph(graph);
 	/* The sink writes its last data when it is destroyed. */
 	if (graph->answer.ok)
 		bt_graph_put_ref(graph->graph);
@@ -384,11 +386,12 @@ static void show_copy_progress(const struct apply_trace *trace)
 {
 	int64_t first, last, reached = *reached_ns;
 
-	if (trace->last_ns > trace->first_ns && apply_time(trace, trace->first_ns, &first) &&
-	    apply_time(trace, trace->last_ns, &last) && reached > first && last > first)
-		apply_show(trace, reached - first, last - first);
+	if (trace->last_ns > trace->first_ns &&
+	    apply_correct_time(trace, trace->first_ns, &first) &&
+	    apply_correct_time(trace, trace->last_ns, &last) && reached > first && last > first)
+		apply_show_progress(trace, reached - first, last - first);
 	else
-		apply_show(trace, 0, 1);
+		apply_show_progress(trace, 0, 1);
 }
 
 /* Wait for the child, and forward a signal that only this process received. */
@@ -411,11 +414,11 @@ static void wait_for_copy(struct bt_copy_graph *graph, pid_t child, int in)
 	if (size == sizeof(*answer))
 		return;
 	answer->ok = false;
-	if (!is_full(graph->to, answer->reason, sizeof(answer->reason)))
+	if (!is_disk_full(graph->to, answer->reason, sizeof(answer->reason)))
 		strcpy(answer->reason, "Babeltrace 2 failed.");
 }
 
-static bool run_child(struct bt_copy_graph *graph)
+static bool copy_in_child(struct bt_copy_graph *graph)
 {
 	int ends[2];
 	pid_t child;
@@ -433,7 +436,7 @@ static bool run_child(struct bt_copy_graph *graph)
 	fflush(NULL);
 	child = fork();
 	if (!child)
-		child_main(graph, ends[1]);
+		run_copy_child(graph, ends[1]);
 	close(ends[1]);
 	if (child > 0) {
 		output_folder_is_written_by(child);
@@ -454,7 +457,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	char most[VALUE_SIZE];
 	struct folder_tree original;
 
-	if (!run_child(&graph))
+	if (!copy_in_child(&graph))
 		return complain_of_path(trace->path);
 	if (interrupted)
 		return false;
@@ -466,5 +469,6 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 			trace->path, (unsigned long long)answer->part.num_moved,
 			format_duration(most, answer->part.most_ns));
 	/* The sink does not preserve the original's permissions. */
-	return answer->ok && measure_tree(trace->path, &original) && narrow_tree(to, &original);
+	return answer->ok && measure_tree(trace->path, &original) &&
+	       restrict_tree_permissions(to, &original);
 }

@@ -14,17 +14,17 @@
 #include "common/signal.h"
 #include "find.h"
 
-bool apply_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)
+bool apply_correct_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)
 {
 	return !__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) &&
 	       !netsync_convert(trace->clock, time_ns, corrected_ns, NULL);
 }
 
-bool apply_holds(const struct apply_trace *trace, int64_t time_ns)
+bool apply_check_time(const struct apply_trace *trace, int64_t time_ns)
 {
 	struct apply_seen *seen = trace->seen;
 
-	/* An overflow is reported by apply_time(). */
+	/* An overflow is reported by apply_correct_time(). */
 	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns))
 		return true;
 	if (seen->last_ns < seen->first_ns)
@@ -44,9 +44,9 @@ static void print_apply_warning(void *data, const char *sentence)
 	complain("warning: %s", sentence);
 }
 
-static void take_apart(struct apply_source *source, const char *argument)
+static void split_source_argument(struct apply_source *source, const char *argument)
 {
-	const size_t len = argument_name_length(argument);
+	const size_t len = argument_get_name_length(argument);
 
 	source->path = argument;
 	if (!len)
@@ -57,7 +57,7 @@ static void take_apart(struct apply_source *source, const char *argument)
 }
 
 /* Does the source have a path? Copies are named after the paths of the originals. */
-static bool has_path(const struct apply_run *apply, const struct apply_source *source)
+static bool has_source_path(const struct apply_run *apply, const struct apply_source *source)
 {
 	struct stat st;
 
@@ -77,8 +77,8 @@ static bool find_source_traces(struct apply_run *apply, struct apply_source *sou
 {
 	int ret;
 
-	take_apart(source, argument);
-	if (!has_path(apply, source))
+	split_source_argument(source, argument);
+	if (!has_source_path(apply, source))
 		return false;
 	source->first = netsync_io_num_traces(apply->io);
 	ret = netsync_io_add(apply->io, argument);
@@ -127,7 +127,7 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 	ret = model_find_name(&apply->model, name, host);
 	free(name);
 	/* If a machine has several clocks, each is a host. Use the host with this clock. */
-	if (!ret && !model_same_kind(&(*host)->clock, clock))
+	if (!ret && !model_is_same_kind(&(*host)->clock, clock))
 		return model_find_clock(&apply->model, clock, host);
 	if (!ret)
 		ret = model_check_clock(&apply->model, clock, host);
@@ -150,7 +150,7 @@ static void extend_span_over_chunks(const struct apply_run *apply,
 				    const struct netsync_io_trace *info, struct apply_trace *trace)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(apply->io); i++) {
-		const struct netsync_io_trace other = trace_info(apply->io, i);
+		const struct netsync_io_trace other = get_io_trace_info(apply->io, i);
 
 		if (other.last_ns < other.first_ns || !are_in_one_session(info, &other))
 			continue;
@@ -180,7 +180,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	if (!ret)
 		ret = model_read_clock(&apply->model, host, clock);
 	if (!ret)
-		ret = model_shift(&apply->model, host, &told, &trace->shift_ns);
+		ret = model_find_shift(&apply->model, host, &told, &trace->shift_ns);
 	if (ret) {
 		complain("%s: skipped. %s", info->path, model_error(&apply->model));
 		return false;
@@ -194,11 +194,11 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	trace->host = host->name;
 	trace->clock = *clock;
 	trace->extrapolate = apply->set->extrapolate ||
-			     model_holds(&apply->model, host, INT64_MIN, INT64_MAX);
+			     model_contains_span(&apply->model, host, INT64_MIN, INT64_MAX);
 	trace->from_ns = host->span.from_ns;
 	trace->to_ns = host->span.to_ns;
 	*found = host;
-	model_machine_uuid(&apply->model, host, trace->machine);
+	model_make_machine_uuid(&apply->model, host, trace->machine);
 	trace->first_ns = info->first_ns;
 	trace->last_ns = info->last_ns;
 	if (apply->set->metadata_only && trace->first_ns <= trace->last_ns)
@@ -208,7 +208,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 
 /* ---- times ------------------------------------------------------------- */
 
-struct apply_seen apply_known_span(const struct apply_trace *trace)
+struct apply_seen apply_get_known_span(const struct apply_trace *trace)
 {
 	const struct apply_seen none = { 0, -1, false };
 	struct apply_seen known = none;
@@ -241,10 +241,10 @@ bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace)
 {
 	return window_is_given(&apply->set->window) && trace->first_ns <= trace->last_ns &&
-	       !part_narrow(trace);
+	       !part_limit_trace(trace);
 }
 
-void apply_leave_out_source(struct apply_run *apply, const struct apply_source *source)
+void apply_skip_source(struct apply_run *apply, const struct apply_source *source)
 {
 	complain(
 		"%s: skipped, because it contains nothing between --begin and --end (in corrected times).",
@@ -265,7 +265,7 @@ bool apply_run_open(struct apply_run *apply, const struct apply_settings *set)
 		return false;
 	}
 	if (!apply->io || !apply->sources)
-		return no_memory();
+		return complain_no_memory();
 	/* Signals only set a flag, so that this process can remove the output. */
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);

@@ -91,11 +91,11 @@ bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 		      const struct apply_trace *trace, const struct apply_seen *seen);
 
 /* Return the times of a trace on its host's clock, if they are known before copying. */
-struct apply_seen apply_known_span(const struct apply_trace *trace);
+struct apply_seen apply_get_known_span(const struct apply_trace *trace);
 
 /* Is a trace completely outside --begin and --end? */
 bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace);
 /* Print that all traces of an argument are outside the window. */
-void apply_leave_out_source(struct apply_run *apply, const struct apply_source *source);
+void apply_skip_source(struct apply_run *apply, const struct apply_source *source);
 
 #endif

@@ -45,8 +45,8 @@ struct merging {
 /* ---- which captures -------------------------------------------------------- */
 
 /* Add a capture to those that are merged. Return false if continuing is pointless. */
-static bool add_part(struct merging *merging, const struct apply_source *source,
-		     const struct netsync_io_trace *info)
+static bool add_merge_part(struct merging *merging, const struct apply_source *source,
+			   const struct netsync_io_trace *info)
 {
 	struct merge_part *part = &merging->parts[merging->num];
 	struct apply_run *run = &merging->run;
@@ -66,42 +66,42 @@ static bool add_part(struct merging *merging, const struct apply_source *source,
 		merging->num--;
 		return true;
 	}
-	known = apply_known_span(&part->trace);
+	known = apply_get_known_span(&part->trace);
 	run->num_in_part += info->damaged > 0;
 	part->seen = (struct apply_seen){ 0, -1, false };
 	return apply_check_span(run, part->host, &part->trace, &known);
 }
 
-static bool add_source(struct merging *merging, const struct apply_source *source)
+static bool add_merge_source(struct merging *merging, const struct apply_source *source)
 {
 	struct apply_run *run = &merging->run;
 	const uint32_t outside = run->num_outside;
 	const size_t num = merging->num;
 
 	for (uint32_t i = 0; i < source->num; i++) {
-		const struct netsync_io_trace info = trace_info(run->io, source->first + i);
+		const struct netsync_io_trace info = get_io_trace_info(run->io, source->first + i);
 
 		if (strcmp(info.format, "pcap")) {
 			complain("%s: skipped: only captures (pcap, pcapng) can be merged.",
 				 info.path);
 			run->num_left_out++;
-		} else if (!add_part(merging, source, &info)) {
+		} else if (!add_merge_part(merging, source, &info)) {
 			return false;
 		}
 	}
 	if (run->num_outside > outside && merging->num == num)
-		apply_leave_out_source(run, source);
+		apply_skip_source(run, source);
 	return true;
 }
 
-static bool add_sources(struct merging *merging)
+static bool add_merge_sources(struct merging *merging)
 {
 	merging->parts = calloc(netsync_io_num_traces(merging->run.io) + 1,
 				sizeof(*merging->parts));
 	if (!merging->parts)
-		return no_memory();
+		return complain_no_memory();
 	for (int i = 0; i < merging->run.set->num_traces; i++)
-		if (!add_source(merging, &merging->run.sources[i]))
+		if (!add_merge_source(merging, &merging->run.sources[i]))
 			return false;
 	if (!merging->num)
 		complain("No captures to merge; nothing was written.");
@@ -135,11 +135,11 @@ static int64_t choose_larger_bound(int64_t a, int64_t b)
  * Return the largest bound of a host's captures. The bound is larger outside the data of
  * the result.
  */
-static int64_t get_host_most(const struct merging *merging, const struct model_host *host)
+static int64_t get_largest_host_bound(const struct merging *merging, const struct model_host *host)
 {
 	int64_t median, most;
 
-	model_bounds(host, &median, &most);
+	model_get_bounds(host, &median, &most);
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct merge_part *part = &merging->parts[i];
 
@@ -154,11 +154,11 @@ static int64_t get_host_most(const struct merging *merging, const struct model_h
 /* Print the error bounds of a host's times, as a clause. */
 static void print_bounds(FILE *out, const struct merging *merging, const struct model_host *host)
 {
-	const int64_t most = get_host_most(merging, host);
+	const int64_t most = get_largest_host_bound(merging, host);
 	char text[VALUE_SIZE], middle_of_times[VALUE_SIZE];
 	int64_t median, whole;
 
-	model_bounds(host, &median, &whole);
+	model_get_bounds(host, &median, &whole);
 	if (is_reference(merging, host))
 		fputs("this is the reference clock", out);
 	else if (most == NETSYNC_UNKNOWN)
@@ -209,8 +209,8 @@ static char *describe_host(const struct merging *merging, const struct model_hos
 }
 
 /* Return the first capture of a host. */
-static const struct merge_part *find_first_of_host(const struct merging *merging,
-						   const struct model_host *host)
+static const struct merge_part *find_first_part_of_host(const struct merging *merging,
+							const struct model_host *host)
 {
 	const struct merge_part *part = merging->parts;
 
@@ -219,7 +219,7 @@ static const struct merge_part *find_first_of_host(const struct merging *merging
 	return part;
 }
 
-static char *describe_all(const struct merging *merging)
+static char *describe_merge(const struct merging *merging)
 {
 	const struct model *model = &merging->run.model;
 	char *text = NULL;
@@ -230,11 +230,11 @@ static char *describe_all(const struct merging *merging)
 		return NULL;
 	fprintf(out,
 		"Merged by netsync apply, with the times of one clock.\nReference: %s\nMethod: %s\nResult: %s",
-		model->reference, member_text(model->root, "method"), merging->run.set->model);
+		model->reference, member_get_text(model->root, "method"), merging->run.set->model);
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct model_host *host = merging->parts[i].host;
 
-		if (find_first_of_host(merging, host) != &merging->parts[i])
+		if (find_first_part_of_host(merging, host) != &merging->parts[i])
 			continue;
 		fprintf(out, "\n%s: ", host->name);
 		print_bounds(out, merging, host);
@@ -247,7 +247,7 @@ static char *describe_all(const struct merging *merging)
  * Does another capture of the same host overlap in time? Captures that overlap are of
  * several devices; files of one capture follow each other.
  */
-static bool is_beside_another(const struct merging *merging, const struct merge_part *part)
+static bool is_part_concurrent(const struct merging *merging, const struct merge_part *part)
 {
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct merge_part *other = &merging->parts[i];
@@ -261,34 +261,34 @@ static bool is_beside_another(const struct merging *merging, const struct merge_
 
 /* ---- merging --------------------------------------------------------------- */
 
-static int correct_packet(void *data, int64_t time_ns, int64_t *corrected_ns)
+static int correct_merged_time(void *data, int64_t time_ns, int64_t *corrected_ns)
 {
-	return apply_packet(data, time_ns, corrected_ns);
+	return apply_correct_packet(data, time_ns, corrected_ns);
 }
 
 static bool describe_parts(struct merging *merging)
 {
-	merging->comment = describe_all(merging);
+	merging->comment = describe_merge(merging);
 	merging->captures = calloc(merging->num, sizeof(*merging->captures));
 	if (!merging->comment || !merging->captures)
-		return no_memory();
+		return complain_no_memory();
 	for (size_t i = 0; i < merging->num; i++) {
 		struct merge_part *part = &merging->parts[i];
-		const struct merge_part *first = find_first_of_host(merging, part->host);
+		const struct merge_part *first = find_first_part_of_host(merging, part->host);
 
 		if (part == first)
 			part->description = describe_host(merging, part->host);
 		if (!first->description)
-			return no_memory();
+			return complain_no_memory();
 		part->trace.seen = &part->seen;
 		merging->captures[i] = (struct netsync_io_capture){
 			.path = part->trace.path,
 			.host = part->host->name,
-			.device = is_beside_another(merging, part) ?
+			.device = is_part_concurrent(merging, part) ?
 					  get_base_name(part->trace.path) :
 					  NULL,
 			.description = first->description,
-			.time = correct_packet,
+			.time = correct_merged_time,
 			.data = &part->trace,
 		};
 	}
@@ -306,7 +306,7 @@ static int show_merging(void *data, uint64_t done, uint64_t total)
  * those whose span was unknown before merging. If it does not, print a message and return
  * false.
  */
-static bool check_parts(struct merging *merging, bool all)
+static bool check_merge_parts(struct merging *merging, bool all)
 {
 	for (size_t i = 0; i < merging->num; i++) {
 		const struct merge_part *part = &merging->parts[i];
@@ -331,10 +331,10 @@ static bool write_merged(FILE *out, const void *data)
 					sizeof(*merging->captures), merging->comment, fileno(out),
 					show_merging, line);
 	progress_end(line);
-	if (!ret && !check_parts(merging, false))
+	if (!ret && !check_merge_parts(merging, false))
 		ret = -EDOM;
 	else if (ret == -EDOM)
-		check_parts(merging, true);
+		check_merge_parts(merging, true);
 	else if (ret && !interrupted)
 		complain("%s", netsync_io_error(io));
 	/* The failure was already reported. */
@@ -343,7 +343,7 @@ static bool write_merged(FILE *out, const void *data)
 }
 
 /* Is the file to be replaced one of the captures? */
-static bool is_a_part(const struct merging *merging, const char *path)
+static bool is_merge_input(const struct merging *merging, const char *path)
 {
 	struct stat to, from;
 
@@ -364,8 +364,8 @@ static int merge_parts(struct merging *merging)
 	const struct destination to = { is_file ? set->merge.path : NULL, set->merge.force };
 	struct merging *const data = merging;
 
-	if (!apply_find_all(&merging->run) || !add_sources(merging) ||
-	    (is_file && is_a_part(merging, to.path)) || !describe_parts(merging) ||
+	if (!apply_find_all(&merging->run) || !add_merge_sources(merging) ||
+	    (is_file && is_merge_input(merging, to.path)) || !describe_parts(merging) ||
 	    !output_write(&to, write_merged, &data))
 		return EXIT_BAD;
 	return merging->run.num_left_out || merging->run.num_in_part ||

@@ -102,7 +102,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 /* ---- the line ------------------------------------------------------------ */
 
 /* Return the time on the line, in ns, for a time of the trace. */
-static __int128 on_line(const struct clock_line *line, int64_t time_ns)
+static __int128 compute_line_time(const struct clock_line *line, int64_t time_ns)
 {
 	const __int128 cycles = (line->offset - line->old_offset) * NS_PER_S +
 				(__int128)time_ns * line->old_freq;
@@ -110,7 +110,7 @@ static __int128 on_line(const struct clock_line *line, int64_t time_ns)
 	return cycles / (__int128)line->freq;
 }
 
-static bool compare_at(struct clock_line *line, int64_t time_ns)
+static bool compare_line_at(struct clock_line *line, int64_t time_ns)
 {
 	const struct apply_trace *trace = line->trace;
 	int64_t corrected, bound;
@@ -119,7 +119,7 @@ static bool compare_at(struct clock_line *line, int64_t time_ns)
 	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns) ||
 	    netsync_convert(trace->clock, time_ns, &corrected, &bound))
 		return false;
-	off = on_line(line, time_ns - trace->shift_ns) - corrected;
+	off = compute_line_time(line, time_ns - trace->shift_ns) - corrected;
 	if (off < 0)
 		off = -off;
 	if (off > INT64_MAX)
@@ -146,9 +146,9 @@ static bool find_line_error(struct clock_line *line)
 	line->off_ns = 0;
 	line->bound_ns = INT64_MAX;
 	line->is_bounded = true;
-	ok = compare_at(line, at) && compare_at(line, trace->last_ns);
+	ok = compare_line_at(line, at) && compare_line_at(line, trace->last_ns);
 	while (ok && apply_next_segment(trace, &at) && at <= trace->last_ns) {
-		ok = compare_at(line, at - 1) && compare_at(line, at);
+		ok = compare_line_at(line, at - 1) && compare_line_at(line, at);
 		at++;
 	}
 	return ok;
@@ -165,8 +165,8 @@ static uint64_t compute_mean_freq(const struct clock_line *line)
 	int64_t first, last;
 	long double freq;
 
-	if (!apply_time(trace, trace->first_ns, &first) ||
-	    !apply_time(trace, trace->last_ns, &last) || last <= first)
+	if (!apply_correct_time(trace, trace->first_ns, &first) ||
+	    !apply_correct_time(trace, trace->last_ns, &last) || last <= first)
 		return 0;
 	freq = (long double)line->old_freq * length / (last - first);
 	return freq >= 1 && freq < 0x1p62L ? llroundl(freq) : 0;
@@ -183,7 +183,7 @@ static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 	__int128 cycles;
 	int64_t corrected;
 
-	if (!apply_time(trace, middle, &corrected))
+	if (!apply_correct_time(trace, middle, &corrected))
 		return false;
 	line->freq = freq;
 	cycles = (__int128)middle * line->old_freq / NS_PER_S - line->old_offset;
@@ -197,9 +197,9 @@ static bool draw_through_middle(struct clock_line *line, uint64_t freq)
  * Return the rounding error of babeltrace2, which scales the cycles since the clock's
  * zero as a double.
  */
-static int64_t babeltrace_ns(const struct clock_line *line)
+static int64_t compute_babeltrace_error_ns(const struct clock_line *line)
 {
-	const long double ns = on_line(line, line->trace->last_ns) -
+	const long double ns = compute_line_time(line, line->trace->last_ns) -
 			       (long double)line->offset * NS_PER_S / line->freq;
 
 	return line->freq == NS_PER_S ? 0 : 1 + ceill(fabsl(ns) * 0x1p-52L);
@@ -209,10 +209,10 @@ static int64_t babeltrace_ns(const struct clock_line *line)
  * Return the rounding error of Trace Compass, which scales the cycles since the epoch by
  * a factor that is a double.
  */
-static int64_t trace_compass_ns(const struct clock_line *line)
+static int64_t compute_trace_compass_error_ns(const struct clock_line *line)
 {
 	const double scale = (double)NS_PER_S / line->freq;
-	const double ns = on_line(line, line->trace->last_ns);
+	const double ns = compute_line_time(line, line->trace->last_ns);
 	const double cycles = ns / scale;
 	const long double off = fabsl((long double)scale * line->freq / NS_PER_S - 1);
 
@@ -222,10 +222,10 @@ static int64_t trace_compass_ns(const struct clock_line *line)
 				 (nextafter(ns, INFINITY) - ns) / 2);
 }
 
-static int64_t compute_worst_ns(const struct clock_line *line)
+static int64_t compute_worst_error_ns(const struct clock_line *line)
 {
-	const int64_t babeltrace = babeltrace_ns(line);
-	const int64_t trace_compass = trace_compass_ns(line);
+	const int64_t babeltrace = compute_babeltrace_error_ns(line);
+	const int64_t trace_compass = compute_trace_compass_error_ns(line);
 
 	return line->off_ns + (babeltrace > trace_compass ? babeltrace : trace_compass);
 }
@@ -243,7 +243,7 @@ static bool fit_clock_line(struct clock_line *line)
 	if (!draw_through_middle(line, line->old_freq))
 		return false;
 	if (freq && draw_through_middle(&sloped, freq) &&
-	    compute_worst_ns(&sloped) < compute_worst_ns(line))
+	    compute_worst_error_ns(&sloped) < compute_worst_error_ns(line))
 		*line = sloped;
 	return true;
 }
@@ -254,9 +254,9 @@ static bool fit_clock_line(struct clock_line *line)
  */
 static bool check_line_error(const struct clock_line *line)
 {
-	const int64_t babeltrace = line->off_ns + babeltrace_ns(line);
-	const int64_t trace_compass = line->off_ns + trace_compass_ns(line);
-	const int64_t worst = compute_worst_ns(line);
+	const int64_t babeltrace = line->off_ns + compute_babeltrace_error_ns(line);
+	const int64_t trace_compass = line->off_ns + compute_trace_compass_error_ns(line);
+	const int64_t worst = compute_worst_error_ns(line);
 	char most[VALUE_SIZE], bound[VALUE_SIZE], least[VALUE_SIZE];
 	char *path;
 
@@ -271,7 +271,7 @@ static bool check_line_error(const struct clock_line *line)
 	}
 	path = strdup(line->trace->path);
 	if (path)
-		make_printable(path);
+		make_text_printable(path);
 	printf("%s: times are off by up to %s in babeltrace2, %s in Trace Compass; the error bound is %s\n",
 	       path ? path : "", least, most, bound);
 	free(path);
@@ -280,7 +280,7 @@ static bool check_line_error(const struct clock_line *line)
 
 /* ---- the copy ----------------------------------------------------------- */
 
-static bool change_clock(const struct apply_trace *trace, struct tsdl_clock *clock)
+static bool change_metadata_clock(const struct apply_trace *trace, struct tsdl_clock *clock)
 {
 	struct clock_line line = {
 		.trace = trace,
@@ -304,7 +304,7 @@ static bool change_clock(const struct apply_trace *trace, struct tsdl_clock *clo
 	return true;
 }
 
-static bool copy_with(const struct apply_trace *trace, const char *to, const char *text)
+static bool copy_with_metadata(const struct apply_trace *trace, const char *to, const char *text)
 {
 	struct folder_tree tree;
 	uint64_t copied;
@@ -328,10 +328,10 @@ bool apply_metadata(const struct apply_trace *trace, const char *to)
 	why = text ? tsdl_read_clock(text, &clock) : "its metadata cannot be read";
 	if (why)
 		refuse_metadata_only(trace, why);
-	else if (change_clock(trace, &clock))
+	else if (change_metadata_clock(trace, &clock))
 		changed = tsdl_change_clock(text, &clock);
 	if (changed)
-		ok = copy_with(trace, to, changed);
+		ok = copy_with_metadata(trace, to, changed);
 	free(text);
 	free(changed);
 	return ok;

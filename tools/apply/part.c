@@ -32,7 +32,7 @@ static bool find_corrected_span(struct model *model, int64_t *first_ns, int64_t 
 	return *first_ns <= *last_ns;
 }
 
-bool part_find(struct apply_part *part, const struct time_window *window, const char *result)
+bool part_set_window(struct apply_part *part, const struct time_window *window, const char *result)
 {
 	struct model model;
 	int64_t first_ns, last_ns;
@@ -53,7 +53,7 @@ bool part_find(struct apply_part *part, const struct time_window *window, const 
 	return ok;
 }
 
-bool part_holds(const struct apply_part *part, int64_t corrected_ns)
+bool part_contains(const struct apply_part *part, int64_t corrected_ns)
 {
 	return corrected_ns >= part->begin_ns && corrected_ns <= part->end_ns;
 }
@@ -78,8 +78,8 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
  * On one linear segment of the correction, find the first time of the trace from @from to @to
  * whose corrected time is at least @limit. Return @to + 1 if there is none.
  */
-static int64_t find_first_since(const struct apply_trace *trace, int64_t from, int64_t to,
-				int64_t limit)
+static int64_t find_first_time_since(const struct apply_trace *trace, int64_t from, int64_t to,
+				     int64_t limit)
 {
 	int64_t corrected;
 
@@ -88,7 +88,7 @@ static int64_t find_first_since(const struct apply_trace *trace, int64_t from, i
 		const int64_t middle = from + (int64_t)(((uint64_t)to - (uint64_t)from) / 2);
 
 		/* Corrected times that do not fit into 64 bits are before or after all others. */
-		if (apply_time(trace, middle, &corrected) ? corrected >= limit : middle > 0)
+		if (apply_correct_time(trace, middle, &corrected) ? corrected >= limit : middle > 0)
 			to = middle;
 		else
 			from = middle + 1;
@@ -96,7 +96,7 @@ static int64_t find_first_since(const struct apply_trace *trace, int64_t from, i
 	return from;
 }
 
-bool part_narrow(struct apply_trace *trace)
+bool part_limit_trace(struct apply_trace *trace)
 {
 	const struct apply_part *part = &trace->part;
 	const int64_t last = trace->last_ns;
@@ -110,10 +110,10 @@ bool part_narrow(struct apply_trace *trace)
 		is_last = !apply_next_segment(trace, &next) || next > last;
 		if (is_last)
 			next = last + 1;
-		begin = find_first_since(trace, from, next - 1, part->begin_ns);
+		begin = find_first_time_since(trace, from, next - 1, part->begin_ns);
 		behind = part->end_ns == INT64_MAX ?
 				 next :
-				 find_first_since(trace, from, next - 1, part->end_ns + 1);
+				 find_first_time_since(trace, from, next - 1, part->end_ns + 1);
 		if (begin < behind) {
 			first_inside = begin < first_inside ? begin : first_inside;
 			last_inside = behind - 1;

@@ -20,16 +20,16 @@ struct capture {
 	bool leaves_out; /* at least one packet was skipped */
 };
 
-int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)
+int apply_correct_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)
 {
 	bool fits;
 
 	if (interrupted)
 		return -EINTR;
-	fits = apply_time(trace, time_ns, corrected_ns);
-	if (fits && !part_holds(&trace->part, *corrected_ns))
+	fits = apply_correct_time(trace, time_ns, corrected_ns);
+	if (fits && !part_contains(&trace->part, *corrected_ns))
 		return NETSYNC_IO_LEFT_OUT;
-	if (!apply_holds(trace, time_ns))
+	if (!apply_check_time(trace, time_ns))
 		return -EDOM;
 	return fits ? 0 : -ERANGE;
 }
@@ -37,20 +37,20 @@ int apply_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corr
 static int correct_capture_time(void *data, int64_t time_ns, int64_t *corrected_ns)
 {
 	struct capture *capture = data;
-	const int ret = apply_packet(capture->trace, time_ns, corrected_ns);
+	const int ret = apply_correct_packet(capture->trace, time_ns, corrected_ns);
 	struct stat st;
 
 	capture->leaves_out |= ret == NETSYNC_IO_LEFT_OUT;
 	/* The copy is about as large as the original. */
 	if (!ret && ++capture->packets % PACKETS_PER_LOOK == 0 && !stat(capture->to, &st))
-		apply_show(capture->trace, st.st_size, capture->trace->bytes);
+		apply_show_progress(capture->trace, st.st_size, capture->trace->bytes);
 	return ret;
 }
 
 typedef int (*copy_file)(struct netsync_io *io, const char *from, const char *to,
 			 netsync_io_time_func time, void *data);
 
-static bool apply_by(copy_file copy, const struct apply_trace *trace, const char *to)
+static bool copy_by_function(copy_file copy, const struct apply_trace *trace, const char *to)
 {
 	struct capture capture = { .trace = trace, .to = to };
 	int ret = copy(trace->io, trace->path, to, correct_capture_time, &capture);
@@ -64,10 +64,10 @@ static bool apply_by(copy_file copy, const struct apply_trace *trace, const char
 
 bool apply_pcap(const struct apply_trace *trace, const char *to)
 {
-	return apply_by(netsync_io_copy_capture, trace, to);
+	return copy_by_function(netsync_io_copy_capture, trace, to);
 }
 
 bool apply_perf(const struct apply_trace *trace, const char *to)
 {
-	return apply_by(netsync_io_copy_perf, trace, to);
+	return copy_by_function(netsync_io_copy_perf, trace, to);
 }

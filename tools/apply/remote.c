@@ -49,7 +49,7 @@ static bool add_remote_trace(struct hosts *hosts, const char *argument)
 	const char *path;
 	int number;
 
-	if (!remote_trace_parts(argument, &host, &name, &path))
+	if (!remote_trace_split(argument, &host, &name, &path))
 		return false;
 	number = find_or_add_apply_host(hosts, host);
 	/* A relative path that contains '=' would be read as NAME=PATH. */
@@ -60,22 +60,22 @@ static bool add_remote_trace(struct hosts *hosts, const char *argument)
 		json_object_array_add(hosts->traces[number], json_object_new_string(trace));
 	free(trace);
 	free(name);
-	return number >= 0 && (trace || no_memory());
+	return number >= 0 && (trace || complain_no_memory());
 }
 
-static bool find_hosts(struct hosts *hosts, char *const *traces, int num)
+static bool find_apply_hosts(struct hosts *hosts, char *const *traces, int num)
 {
 	hosts->names = calloc((size_t)num + 1, sizeof(*hosts->names));
 	hosts->traces = calloc((size_t)num + 1, sizeof(struct json_object *));
 	if (!hosts->names || !hosts->traces)
-		return no_memory();
+		return complain_no_memory();
 	for (int i = 0; i < num; i++)
 		if (is_remote_trace(traces[i]) && !add_remote_trace(hosts, traces[i]))
 			return false;
 	return true;
 }
 
-static void free_hosts(struct hosts *hosts)
+static void free_apply_hosts(struct hosts *hosts)
 {
 	for (unsigned int i = 0; i < hosts->all.num; i++) {
 		free(hosts->names[i]);
@@ -88,14 +88,15 @@ static void free_hosts(struct hosts *hosts)
 
 /* ---- what they are asked ------------------------------------------------------- */
 
-static void send_piece(struct hosts *hosts, const struct apply_remote *how, const char *piece)
+static void send_result_piece(struct hosts *hosts, const struct apply_remote *how,
+			      const char *piece)
 {
 	for (unsigned int i = 0; i < hosts->all.num; i++) {
 		struct json_object *request;
 
 		if (!hosts->all.list[i]->ready)
 			continue;
-		request = request_new("result");
+		request = request_create("result");
 		json_object_object_add(request, "name", json_object_new_string(how->model));
 		json_object_object_add(request, "text", json_object_new_string(piece));
 		remote_ask(hosts->all.list[i], request);
@@ -111,14 +112,14 @@ static void send_piece(struct hosts *hosts, const struct apply_remote *how, cons
  * Send the result file to all hosts. If the file cannot be read, print a message and
  * return false.
  */
-static bool send_result(struct hosts *hosts, const struct apply_remote *how, FILE *file)
+static bool send_result_file(struct hosts *hosts, const struct apply_remote *how, FILE *file)
 {
 	char piece[PROTOCOL_PIECE + 1];
 	size_t size;
 
 	while (!interrupted && (size = fread(piece, 1, PROTOCOL_PIECE, file)) > 0) {
 		piece[size] = '\0';
-		send_piece(hosts, how, piece);
+		send_result_piece(hosts, how, piece);
 	}
 	if (!ferror(file))
 		return true;
@@ -127,7 +128,7 @@ static bool send_result(struct hosts *hosts, const struct apply_remote *how, FIL
 
 static void request_apply(struct hosts *hosts, const struct apply_remote *how, unsigned int which)
 {
-	struct json_object *request = request_new("apply");
+	struct json_object *request = request_create("apply");
 
 	json_object_object_add(request, "traces", json_object_get(hosts->traces[which]));
 	if (how->output)
@@ -152,8 +153,8 @@ static int compute_overall_status(const struct hosts *hosts)
 
 	for (unsigned int i = 0; i < hosts->all.num; i++) {
 		struct json_object *answer = hosts->all.list[i]->answer;
-		const int64_t status = answer && value_member(answer, "status") ?
-					       member_int(answer, "status") :
+		const int64_t status = answer && value_get_member(answer, "status") ?
+					       member_get_int(answer, "status") :
 					       EXIT_BAD;
 
 		whole += status == EXIT_DONE;
@@ -162,11 +163,11 @@ static int compute_overall_status(const struct hosts *hosts)
 	return whole == hosts->all.num ? EXIT_DONE : whole || part ? EXIT_PARTIAL : EXIT_BAD;
 }
 
-static int apply_on(struct hosts *hosts, const struct apply_remote *how, FILE *file)
+static int apply_on_connected(struct hosts *hosts, const struct apply_remote *how, FILE *file)
 {
 	int status = EXIT_BAD;
 
-	if (remotes_connect(&hosts->all) && send_result(hosts, how, file) && !interrupted) {
+	if (remotes_connect(&hosts->all) && send_result_file(hosts, how, file) && !interrupted) {
 		for (unsigned int i = 0; i < hosts->all.num; i++)
 			if (hosts->all.list[i]->ready)
 				request_apply(hosts, how, i);
@@ -190,10 +191,10 @@ int apply_remotely(const struct apply_remote *how, char *const *traces, int num)
 	catch_signal(SIGHUP);
 	if (!file)
 		complain_of_path(how->model);
-	else if (find_hosts(&hosts, traces, num))
-		status = apply_on(&hosts, how, file);
+	else if (find_apply_hosts(&hosts, traces, num))
+		status = apply_on_connected(&hosts, how, file);
 	if (file)
 		fclose(file);
-	free_hosts(&hosts);
+	free_apply_hosts(&hosts);
 	return status;
 }

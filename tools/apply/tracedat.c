@@ -32,7 +32,7 @@ static bool make_knot_at(const struct apply_trace *trace, int64_t time_ns,
 			 struct netsync_io_knot *knot)
 {
 	knot->time_ns = time_ns;
-	if (!apply_time(trace, time_ns, &knot->new_ns)) {
+	if (!apply_correct_time(trace, time_ns, &knot->new_ns)) {
 		complain("%s: some corrected times do not fit into 64 bits.", trace->path);
 		return false;
 	}
@@ -49,7 +49,7 @@ static bool add_knot(struct correction_knots *knots, int64_t time_ns)
 	struct netsync_io_knot *last = array_add(&knots->knot, knots->num, sizeof(*last));
 
 	if (!last)
-		return no_memory();
+		return complain_no_memory();
 	knots->num++;
 	return make_knot_at(knots->trace, time_ns, last);
 }
@@ -111,12 +111,13 @@ static int is_in_kept_part(void *data, int64_t time_ns)
 	const struct apply_trace *trace = data;
 	int64_t corrected;
 
-	return apply_time(trace, time_ns, &corrected) && part_holds(&trace->part, corrected);
+	return apply_correct_time(trace, time_ns, &corrected) &&
+	       part_contains(&trace->part, corrected);
 }
 
-static int check_stop(void *data, uint64_t done, uint64_t total)
+static int show_and_check_stop(void *data, uint64_t done, uint64_t total)
 {
-	apply_show(data, done, total);
+	apply_show_progress(data, done, total);
 	return interrupted;
 }
 
@@ -129,7 +130,7 @@ bool apply_tracedat(const struct apply_trace *trace, const char *to)
 	if (ok &&
 	    netsync_io_copy_tracedat_part(trace->io, trace->path, to, knots.knot, knots.num,
 					  sizeof(*knots.knot), is_part ? is_in_kept_part : NULL,
-					  check_stop, (void *)trace)) {
+					  show_and_check_stop, (void *)trace)) {
 		if (!interrupted)
 			complain("%s", netsync_io_error(trace->io));
 		ok = false;

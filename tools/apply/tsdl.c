@@ -31,12 +31,12 @@ struct clock_block {
 	bool is_good;	   /* the block is closed, and each key has a value */
 };
 
-static bool is_word(char c)
+static bool is_tsdl_word_char(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool is_token(struct text_span token, const char *word)
+static bool is_token_word(struct text_span token, const char *word)
 {
 	const size_t len = token.end - token.start;
 
@@ -44,7 +44,7 @@ static bool is_token(struct text_span token, const char *word)
 }
 
 /* Skip blanks and comments; an unclosed comment extends to the end of the text. */
-static const char *skip_space(const char *at)
+static const char *skip_tsdl_space(const char *at)
 {
 	const char *end;
 
@@ -62,11 +62,11 @@ static const char *skip_space(const char *at)
 /* Return the next word, string or other character, or an empty token at the end of the text. */
 static struct text_span read_next_token(const char **at)
 {
-	struct text_span token = { .start = skip_space(*at) };
+	struct text_span token = { .start = skip_tsdl_space(*at) };
 	const char *end = token.start;
 
-	if (is_word(*end)) {
-		while (is_word(*end))
+	if (is_tsdl_word_char(*end)) {
+		while (is_tsdl_word_char(*end))
 			end++;
 	} else if (*end == '"') {
 		for (end++; *end && *end != '"'; end++)
@@ -80,27 +80,27 @@ static struct text_span read_next_token(const char **at)
 }
 
 /* Read " = VALUE;" after a key. Return false if a key in key_names[] has no value. */
-static bool take_value(struct clock_block *block, struct text_span key, const char **at)
+static bool read_clock_value(struct clock_block *block, struct text_span key, const char **at)
 {
 	struct text_span value = { .start = NULL }, token;
 
 	for (int i = 0; i < NUM_KEYS; i++) {
-		if (!is_token(key, key_names[i]))
+		if (!is_token_word(key, key_names[i]))
 			continue;
-		if (!is_token(read_next_token(at), "="))
+		if (!is_token_word(read_next_token(at), "="))
 			return false;
-		value.start = skip_space(*at);
+		value.start = skip_tsdl_space(*at);
 		do {
 			value.end = *at;
 			token = read_next_token(at);
-		} while (token.start < token.end && !is_token(token, ";"));
+		} while (token.start < token.end && !is_token_word(token, ";"));
 		block->value[i] = value;
 		return value.start < value.end;
 	}
 	return true;
 }
 
-static void take_block(struct clock_block *block, const char **at)
+static void read_clock_block(struct clock_block *block, const char **at)
 {
 	const unsigned int num = block->num + 1;
 	unsigned int depth = 1;
@@ -111,17 +111,17 @@ static void take_block(struct clock_block *block, const char **at)
 		token = read_next_token(at);
 		if (token.start == token.end)
 			return;
-		if (is_token(token, "{"))
+		if (is_token_word(token, "{"))
 			depth++;
-		else if (is_token(token, "}"))
+		else if (is_token_word(token, "}"))
 			depth--;
-		else if (depth == 1 && !take_value(block, token, at))
+		else if (depth == 1 && !read_clock_value(block, token, at))
 			return;
 	}
 	block->is_good = true;
 }
 
-static struct clock_block find_block(const char *text)
+static struct clock_block find_clock_block(const char *text)
 {
 	struct clock_block block = { 0 };
 	unsigned int depth = 0;
@@ -129,13 +129,13 @@ static struct clock_block find_block(const char *text)
 
 	for (token = read_next_token(&text); token.start < token.end;
 	     token = read_next_token(&text)) {
-		if (is_token(token, "{"))
+		if (is_token_word(token, "{"))
 			depth++;
-		else if (is_token(token, "}"))
+		else if (is_token_word(token, "}"))
 			depth -= depth > 0;
-		else if (!depth && is_token(token, "clock") && *skip_space(text) == '{') {
+		else if (!depth && is_token_word(token, "clock") && *skip_tsdl_space(text) == '{') {
 			read_next_token(&text);
-			take_block(&block, &text);
+			read_clock_block(&block, &text);
 		}
 	}
 	return block;
@@ -145,7 +145,7 @@ static struct clock_block find_block(const char *text)
  * Read an integer in C syntax. Leave @value unchanged if the key is missing. Return false
  * if the number is invalid.
  */
-static bool read_number(struct text_span span, int64_t *value)
+static bool parse_span_number(struct text_span span, int64_t *value)
 {
 	char *end;
 
@@ -156,12 +156,12 @@ static bool read_number(struct text_span span, int64_t *value)
 	if (errno || end == span.start)
 		return false;
 	end += strspn(end, "uUlL");
-	return skip_space(end) >= span.end;
+	return skip_tsdl_space(end) >= span.end;
 }
 
 const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 {
-	const struct clock_block block = find_block(text);
+	const struct clock_block block = find_clock_block(text);
 	int64_t freq = 1000000000;
 
 	*clock = (struct tsdl_clock){ 0 };
@@ -171,17 +171,17 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 		return "its metadata describes no clock";
 	if (block.num > 1)
 		return "its metadata describes several clocks";
-	if (!block.is_good || !read_number(block.value[FREQ], &freq) || freq <= 0 ||
-	    !read_number(block.value[OFFSET_S], &clock->offset_s) ||
-	    !read_number(block.value[OFFSET], &clock->offset))
+	if (!block.is_good || !parse_span_number(block.value[FREQ], &freq) || freq <= 0 ||
+	    !parse_span_number(block.value[OFFSET_S], &clock->offset_s) ||
+	    !parse_span_number(block.value[OFFSET], &clock->offset))
 		return "the clock in its metadata cannot be parsed";
 	clock->freq = freq;
 	return NULL;
 }
 
 /* Format the new values as text. An empty text means that the value stays unchanged. */
-static void write_values(const struct tsdl_clock *clock,
-			 char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
+static void format_clock_values(const struct tsdl_clock *clock,
+				char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
 {
 	const size_t size = sizeof(values[0]);
 
@@ -195,7 +195,7 @@ static void write_values(const struct tsdl_clock *clock,
 
 char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 {
-	const struct clock_block block = find_block(text);
+	const struct clock_block block = find_clock_block(text);
 	char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")];
 	const char *at;
 	char *changed = NULL;
@@ -204,7 +204,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 
 	if (!out)
 		return NULL;
-	write_values(clock, values);
+	format_clock_values(clock, values);
 	fprintf(out, "%.*s", (int)(block.start - text), text);
 	for (int i = 0; i < NUM_KEYS; i++)
 		if (!block.value[i].start && *values[i] && (i != OFFSET_S || clock->offset_s))

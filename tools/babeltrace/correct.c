@@ -104,7 +104,7 @@ correct_get_mip_versions(bt_self_component_class_filter *self, const bt_value *p
 	return add_mip_versions(versions);
 }
 
-static bool add_ports(struct merge *merge, const struct merged *merged)
+static bool add_merge_ports(struct merge *merge, const struct merged *merged)
 {
 	const struct filter_component *component = (const void *)merged;
 
@@ -120,7 +120,7 @@ static bool add_ports(struct merge *merge, const struct merged *merged)
 	return true;
 }
 
-static void free_filter(struct filter_component *component)
+static void free_filter_component(struct filter_component *component)
 {
 	corrections_release(&component->merged.corrections);
 	free(component);
@@ -140,10 +140,10 @@ correct_initialize(bt_self_component_filter *self,
 	component->self = self;
 	component->all = (struct correct_part)CORRECT_ALL;
 	component->merged.part = part ? part : &component->all;
-	component->merged.add = add_ports;
+	component->merged.add = add_merge_ports;
 	status = initialize_filter(self, component, params);
 	if (status)
-		free_filter(component);
+		free_filter_component(component);
 	else
 		bt_self_component_set_data(bt_self_component_filter_as_self_component(self),
 					   component);
@@ -157,7 +157,7 @@ static struct filter_component *get_filter_component(bt_self_component_filter *s
 
 void correct_finalize(bt_self_component_filter *self)
 {
-	free_filter(get_filter_component(self));
+	free_filter_component(get_filter_component(self));
 }
 
 /* Add another port, so that a free port is always available. */

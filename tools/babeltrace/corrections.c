@@ -58,7 +58,7 @@ int corrections_open(struct corrections *corrections, const char *path, const ch
 	return corrections->host ? model_find_name(&corrections->model, host, &found) : -ENOMEM;
 }
 
-static void free_clock(struct host_clock *clock)
+static void free_host_clock(struct host_clock *clock)
 {
 	if (clock)
 		netsync_clock_free(clock->clock);
@@ -68,7 +68,7 @@ static void free_clock(struct host_clock *clock)
 void corrections_release(struct corrections *corrections)
 {
 	for (size_t i = 0; i < corrections->clocks.room; i++)
-		free_clock(corrections->clocks.entries[i].value);
+		free_host_clock(corrections->clocks.entries[i].value);
 	map_release(&corrections->clocks);
 	model_close(&corrections->model);
 	free(corrections->host);
@@ -116,8 +116,8 @@ static char *copy_host_name(const bt_stream *stream)
 	return strndup(start, end - start);
 }
 
-static int check_host(struct corrections *corrections, const struct model_host *host,
-		      const struct model_clock *told)
+static int check_stream_host(struct corrections *corrections, const struct model_host *host,
+			     const struct model_clock *told)
 {
 	if (!host->has_traces || !host->clock.has_uuid || !told->has_uuid ||
 	    !memcmp(host->clock.uuid, told->uuid, sizeof(told->uuid)))
@@ -136,7 +136,7 @@ static int find_stream_host(struct corrections *corrections, const char *name,
 	if (!name)
 		return model_find_clock(&corrections->model, told, host);
 	ret = model_find_name(&corrections->model, name, host);
-	return ret ? ret : check_host(corrections, *host, told);
+	return ret ? ret : check_stream_host(corrections, *host, told);
 }
 
 /*
@@ -159,7 +159,7 @@ static int64_t get_step_middle(const struct host_clock *host, const struct netsy
 	return after + (int64_t)(((uint64_t)before - (uint64_t)after) / 2);
 }
 
-static void set_limits(struct host_clock *host, const struct netsync_model *model)
+static void set_clock_limits(struct host_clock *host, const struct netsync_model *model)
 {
 	int64_t least = INT64_MIN, most = INT64_MAX;
 
@@ -181,7 +181,7 @@ static void set_limits(struct host_clock *host, const struct netsync_model *mode
 	}
 }
 
-static struct host_clock *new_clock(struct netsync_clock *clock)
+static struct host_clock *new_host_clock(struct netsync_clock *clock)
 {
 	struct netsync_model model = { .size = sizeof(model) };
 	struct host_clock *host;
@@ -191,7 +191,7 @@ static struct host_clock *new_clock(struct netsync_clock *clock)
 	if (!host)
 		return NULL;
 	host->clock = clock;
-	set_limits(host, &model);
+	set_clock_limits(host, &model);
 	return host;
 }
 
@@ -208,13 +208,13 @@ static int find_host_clock(struct corrections *corrections, const struct model_h
 	ret = model_read_clock(&corrections->model, host, &read);
 	if (ret)
 		return ret;
-	new = new_clock(read);
+	new = new_host_clock(read);
 	if (!new) {
 		netsync_clock_free(read);
 		return -ENOMEM;
 	}
 	if (!map_put(&corrections->clocks, host, new)) {
-		free_clock(new);
+		free_host_clock(new);
 		return -ENOMEM;
 	}
 	*clock = new;
@@ -227,7 +227,7 @@ static void set_correction_span(const struct corrections *corrections,
 	correction->from_ns = host->span.from_ns;
 	correction->to_ns = host->span.to_ns;
 	if (!corrections->extrapolate &&
-	    !model_holds(&corrections->model, host, INT64_MIN, INT64_MAX))
+	    !model_contains_span(&corrections->model, host, INT64_MIN, INT64_MAX))
 		return;
 	correction->from_ns = INT64_MIN;
 	correction->to_ns = INT64_MAX;
@@ -256,16 +256,16 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 	if (!ret)
 		ret = find_host_clock(corrections, host, &correction->clock);
 	if (!ret)
-		ret = model_shift(&corrections->model, host, &told, &correction->shift_ns);
+		ret = model_find_shift(&corrections->model, host, &told, &correction->shift_ns);
 	if (!ret) {
 		set_correction_span(corrections, host, correction);
-		model_machine_uuid(&corrections->model, host, correction->machine);
+		model_make_machine_uuid(&corrections->model, host, correction->machine);
 	}
 	free(name);
 	return ret;
 }
 
-bool correction_holds(const struct stream_correction *correction, int64_t time_ns)
+bool correction_is_valid_at(const struct stream_correction *correction, int64_t time_ns)
 {
 	/* An overflow is reported by correction_apply(). */
 	return __builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||

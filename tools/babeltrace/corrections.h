@@ -24,7 +24,7 @@ struct stream_correction {
 	int64_t shift_ns;
 	/* Range of times on the host's clock that may be corrected. */
 	int64_t from_ns, to_ns;
-	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_machine_uuid() */
+	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_make_machine_uuid() */
 };
 
 /*
@@ -44,7 +44,7 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 		     const bt_stream *stream, struct stream_correction *correction);
 
 /* May an original time be corrected? */
-bool correction_holds(const struct stream_correction *correction, int64_t time_ns);
+bool correction_is_valid_at(const struct stream_correction *correction, int64_t time_ns);
 
 /*
  * Correct an original time. Set *@moved_ns to the difference from the result of

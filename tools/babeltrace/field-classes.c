@@ -40,7 +40,7 @@ static bool copy_signed_mappings(bt_field_class *to, const bt_field_class *from)
 	return ok;
 }
 
-static bool copy_integer(bt_field_class *to, const bt_field_class *from)
+static bool copy_integer_class(bt_field_class *to, const bt_field_class *from)
 {
 	if (!to)
 		return false;
@@ -174,7 +174,7 @@ static bt_field_class *copy_array_class(struct field_classes *classes, const bt_
 
 /* ---- any class ---------------------------------------------------------- */
 
-static bt_field_class *new_class(struct field_classes *classes, const bt_field_class *from)
+static bt_field_class *copy_field_class(struct field_classes *classes, const bt_field_class *from)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	bt_trace_class *in = classes->trace_class;
@@ -205,19 +205,19 @@ static bt_field_class *new_class(struct field_classes *classes, const bt_field_c
 		break;
 	case BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION:
 		to = bt_field_class_enumeration_unsigned_create(in);
-		ok = copy_integer(to, from);
+		ok = copy_integer_class(to, from);
 		break;
 	case BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION:
 		to = bt_field_class_enumeration_signed_create(in);
-		ok = copy_integer(to, from);
+		ok = copy_integer_class(to, from);
 		break;
 	case BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER:
 		to = bt_field_class_integer_unsigned_create(in);
-		ok = copy_integer(to, from);
+		ok = copy_integer_class(to, from);
 		break;
 	case BT_FIELD_CLASS_TYPE_SIGNED_INTEGER:
 		to = bt_field_class_integer_signed_create(in);
-		ok = copy_integer(to, from);
+		ok = copy_integer_class(to, from);
 		break;
 	default:
 		return classes->mip->new_blob(classes, from);
@@ -231,7 +231,7 @@ static bt_field_class *new_class(struct field_classes *classes, const bt_field_c
 bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_class *from)
 {
 	const struct mip *mip = classes->mip;
-	bt_field_class *to = new_class(classes, from);
+	bt_field_class *to = copy_field_class(classes, from);
 
 	if (!to)
 		return NULL;

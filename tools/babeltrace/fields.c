@@ -3,7 +3,7 @@
 #include "fields.h"
 #include "mip.h"
 
-static bool copy_structure(const struct mip *mip, bt_field *to, const bt_field *from)
+static bool copy_structure_field(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	const uint64_t num = bt_field_class_structure_get_member_count(
 		bt_field_borrow_class_const(from));
@@ -29,7 +29,7 @@ static bool copy_array_field(const struct mip *mip, bt_field *to, const bt_field
 	return ok;
 }
 
-static bool copy_option(const struct mip *mip, bt_field *to, const bt_field *from)
+static bool copy_option_field(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	const bt_field *content = bt_field_option_borrow_field_const(from);
 
@@ -37,7 +37,7 @@ static bool copy_option(const struct mip *mip, bt_field *to, const bt_field *fro
 	return !content || field_copy(mip, bt_field_option_borrow_field(to), content);
 }
 
-static bool copy_variant(const struct mip *mip, bt_field *to, const bt_field *from)
+static bool copy_variant_field(const struct mip *mip, bt_field *to, const bt_field *from)
 {
 	return !bt_field_variant_select_option_by_index(
 		       to, bt_field_variant_get_selected_option_index(from)) &&
@@ -45,7 +45,7 @@ static bool copy_variant(const struct mip *mip, bt_field *to, const bt_field *fr
 			  bt_field_variant_borrow_selected_option_field_const(from));
 }
 
-const char *field_string(const bt_field *field)
+const char *field_get_string(const bt_field *field)
 {
 	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
@@ -64,9 +64,9 @@ bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
 		bt_field_integer_signed_set_value(to, bt_field_integer_signed_get_value(from));
 		return true;
 	case BT_FIELD_CLASS_TYPE_STRING:
-		return !bt_field_string_set_value(to, field_string(from));
+		return !bt_field_string_set_value(to, field_get_string(from));
 	case BT_FIELD_CLASS_TYPE_STRUCTURE:
-		return copy_structure(mip, to, from);
+		return copy_structure_field(mip, to, from);
 	case BT_FIELD_CLASS_TYPE_BOOL:
 		bt_field_bool_set_value(to, bt_field_bool_get_value(from));
 		return true;
@@ -88,8 +88,8 @@ bool field_copy(const struct mip *mip, bt_field *to, const bt_field *from)
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
 		return copy_array_field(mip, to, from, type);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION))
-		return copy_option(mip, to, from);
+		return copy_option_field(mip, to, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
-		return copy_variant(mip, to, from);
+		return copy_variant_field(mip, to, from);
 	return mip->copy_blob(to, from);
 }

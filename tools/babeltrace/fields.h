@@ -25,7 +25,7 @@ bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_c
  * Return the value of a string field. For an empty string, Babeltrace 2.0 itself returns
  * the value of an earlier event that used the same field.
  */
-const char *field_string(const bt_field *field);
+const char *field_get_string(const bt_field *field);
 
 /*
  * Copy a field. The class of @to must be a copy of the class of @from. Return false if

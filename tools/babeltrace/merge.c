@@ -85,7 +85,7 @@ static void swap_waiting(struct waiting *a, struct waiting *b)
 	*b = c;
 }
 
-static void warn_of_many(struct merge *merge)
+static void warn_of_many_waiting(struct merge *merge)
 {
 	bt_self_component *component = merge->copier.streams.component;
 
@@ -107,7 +107,7 @@ static bool push_waiting(struct merge *merge, int64_t time_ns, const bt_message 
 	heap = merge->heap;
 	heap[at] = (struct waiting){ time_ns, merge->num_taken++, message };
 	if (++merge->num_waiting == MANY_WAITING)
-		warn_of_many(merge);
+		warn_of_many_waiting(merge);
 	for (; at && is_waiting_before(&heap[at], &heap[(at - 1) / 2]); at = (at - 1) / 2)
 		swap_waiting(&heap[at], &heap[(at - 1) / 2]);
 	return true;
@@ -135,7 +135,7 @@ static struct waiting pop_waiting(struct merge *merge)
 
 /* ---- inputs ------------------------------------------------------------ */
 
-static bool add_clock(struct merge_input *input, const struct stream_correction *correction)
+static bool add_horizon_clock(struct merge_input *input, const struct stream_correction *correction)
 {
 	struct horizon *clock;
 
@@ -151,7 +151,7 @@ static bool add_clock(struct merge_input *input, const struct stream_correction 
 	return true;
 }
 
-static void set_horizon(struct merge_input *input)
+static void set_input_horizon(struct merge_input *input)
 {
 	int64_t earliest = INT64_MAX, time, moved;
 
@@ -173,7 +173,8 @@ static void set_horizon(struct merge_input *input)
 static merge_status push_copy(struct merge *merge, struct merge_input *input,
 			      const struct timed *copy)
 {
-	if (copy->is_new && copy->stream->has_clock && !add_clock(input, &copy->stream->correction))
+	if (copy->is_new && copy->stream->has_clock &&
+	    !add_horizon_clock(input, &copy->stream->correction))
 		return NO_MEMORY;
 	if (!copy->message)
 		return OK;
@@ -192,8 +193,8 @@ static merge_status push_copy(struct merge *merge, struct merge_input *input,
 		       NO_MEMORY;
 }
 
-static merge_status take_message(struct merge *merge, struct merge_input *input,
-				 const bt_message *message)
+static merge_status add_input_message(struct merge *merge, struct merge_input *input,
+				      const bt_message *message)
 {
 	struct timed copy;
 	merge_status status;
@@ -215,7 +216,7 @@ static merge_status take_message(struct merge *merge, struct merge_input *input,
 }
 
 /* Read the next messages of an input. Return END if no messages are left. */
-static merge_status read_messages(struct merge_input *input, bt_message_iterator *iterator)
+static merge_status read_input_messages(struct merge_input *input, bt_message_iterator *iterator)
 {
 	merge_status status;
 	bt_message_array_const messages;
@@ -226,21 +227,21 @@ static merge_status read_messages(struct merge_input *input, bt_message_iterator
 		return status;
 	for (uint64_t i = 0; i < num; i++) {
 		if (!status)
-			status = take_message(input->merge, input, messages[i]);
+			status = add_input_message(input->merge, input, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
-	set_horizon(input);
+	set_input_horizon(input);
 	return status;
 }
 
-static merge_status read_input(struct merge_input *input)
+static merge_status read_merge_input(struct merge_input *input)
 {
 	merge_status status;
 
 	if (input->graph)
 		status = (int)bt_graph_run_once(input->graph);
 	else
-		status = read_messages(input, input->messages);
+		status = read_input_messages(input, input->messages);
 	if (status != END)
 		return status;
 	input->ended = true;
@@ -265,7 +266,8 @@ static struct merge_input *find_last_input(struct merge *merge)
 }
 
 /* Output the messages that no later message can precede. Return their number. */
-static uint64_t hand_out(struct merge *merge, bt_message_array_const messages, uint64_t capacity)
+static uint64_t hand_out_messages(struct merge *merge, bt_message_array_const messages,
+				  uint64_t capacity)
 {
 	const struct merge_input *last = find_last_input(merge);
 	uint64_t num = 0;
@@ -286,14 +288,14 @@ merge_status merge_next(bt_self_message_iterator *self, bt_message_array_const m
 	struct merge *merge = bt_self_message_iterator_get_data(self);
 	merge_status status;
 
-	while (!(*count = hand_out(merge, messages, capacity))) {
+	while (!(*count = hand_out_messages(merge, messages, capacity))) {
 		struct merge_input *input = find_last_input(merge);
 
 		if (!input)
 			return END;
 		if (bt_self_message_iterator_is_interrupted(merge->copier.iterator))
 			return AGAIN;
-		status = read_input(input);
+		status = read_merge_input(input);
 		if (status)
 			return status;
 	}
@@ -303,7 +305,7 @@ merge_status merge_next(bt_self_message_iterator *self, bt_message_array_const m
 /* ---- graphs of inputs -------------------------------------------------- */
 
 static bt_graph_simple_sink_component_initialize_func_status
-begin_input(bt_message_iterator *iterator, void *input)
+begin_merge_input(bt_message_iterator *iterator, void *input)
 {
 	(void)iterator;
 	(void)input;
@@ -313,7 +315,7 @@ begin_input(bt_message_iterator *iterator, void *input)
 static bt_graph_simple_sink_component_consume_func_status
 read_in_graph(bt_message_iterator *iterator, void *input)
 {
-	return (int)read_messages(input, iterator);
+	return (int)read_input_messages(input, iterator);
 }
 
 static const bt_component_filter *add_muxer(bt_graph *graph)
@@ -350,14 +352,14 @@ static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
 		bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
 }
 
-static bool build_graph(struct merge_input *input, const bt_plugin *ctf, const char *path)
+static bool build_input_graph(struct merge_input *input, const bt_plugin *ctf, const char *path)
 {
 	const bt_component_source *source = add_ctf_source(input->graph, ctf, path);
 	const bt_component_filter *muxer = source ? add_muxer(input->graph) : NULL;
 	const bt_component_sink *sink;
 
 	return muxer &&
-	       !bt_graph_add_simple_sink_component(input->graph, "merge", begin_input,
+	       !bt_graph_add_simple_sink_component(input->graph, "merge", begin_merge_input,
 						   read_in_graph, NULL, input, &sink) &&
 	       connect_muxer(input->graph, source, muxer, sink);
 }
@@ -385,8 +387,8 @@ bool merge_add_trace(struct merge *merge, const char *path, const char *host)
 	const bt_plugin *ctf = find_ctf_plugin();
 	bool ok;
 
-	input->graph = bt_graph_create(mip_version(merge->copier.streams.component));
-	ok = ctf && input->graph && build_graph(input, ctf, path);
+	input->graph = bt_graph_create(mip_get_version(merge->copier.streams.component));
+	ok = ctf && input->graph && build_input_graph(input, ctf, path);
 	bt_plugin_put_ref(ctf);
 	if (!ok)
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
@@ -407,7 +409,7 @@ static struct merge *merge_new(bt_self_message_iterator *iterator)
 		.corrections = &merged->corrections,
 		.streams.component = component,
 		.streams.reference = merged->corrections.model.reference,
-		.streams.mip = mip_of(component),
+		.streams.mip = mip_find(component),
 		.part = merged->part,
 	};
 	merge->inputs = calloc((size_t)merged->num_inputs + 1, sizeof(*merge->inputs));
@@ -417,7 +419,7 @@ static struct merge *merge_new(bt_self_message_iterator *iterator)
 	return NULL;
 }
 
-static void free_input(struct merge_input *input)
+static void free_merge_input(struct merge_input *input)
 {
 	bt_message_iterator_put_ref(input->messages);
 	bt_graph_put_ref(input->graph);
@@ -435,7 +437,7 @@ static void merge_free(struct merge *merge)
 		bt_message_put_ref(merge->heap[--merge->num_waiting].message);
 	free(merge->heap);
 	for (uint64_t i = 0; i < merge->num_inputs; i++)
-		free_input(&merge->inputs[i]);
+		free_merge_input(&merge->inputs[i]);
 	free(merge->inputs);
 	streams_release(&merge->copier.streams);
 	free(merge);

@@ -16,7 +16,7 @@ typedef bt_message_iterator_class_next_method_status status;
 
 /* ---- times ------------------------------------------------------------- */
 
-static status too_early(struct copier *copier, const struct stream_copy *stream)
+static status fail_too_early(struct copier *copier, const struct stream_copy *stream)
 {
 	const char *name = bt_stream_get_name(stream->from);
 
@@ -39,17 +39,17 @@ static status correct_snapshot(struct copier *copier, struct stream_copy *stream
 
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, raw_ns)) {
 		bt_current_thread_clear_error();
-		return too_early(copier, stream);
+		return fail_too_early(copier, stream);
 	}
 	fits = !correction_apply(&stream->correction, *raw_ns, time_ns, &moved);
 	is_inside = !fits || (*time_ns >= part->begin_ns && *time_ns <= part->end_ns);
-	if (is_inside && !correction_holds(&stream->correction, *raw_ns))
+	if (is_inside && !correction_is_valid_at(&stream->correction, *raw_ns))
 		return FAIL(
 			copier,
 			"Stream %s has times far outside the times of the result. Use the result of this recording, or add the parameter extrapolate=yes.",
 			name ? name : "without name");
 	if (!fits)
-		return too_early(copier, stream);
+		return fail_too_early(copier, stream);
 	if (*time_ns < stream->last_ns) {
 		moved += stream->last_ns - *time_ns;
 		*time_ns = stream->last_ns;
@@ -63,7 +63,8 @@ static status correct_snapshot(struct copier *copier, struct stream_copy *stream
 }
 
 /* Set the corrected time of a message, which determines its order. */
-static status set_time(struct copier *copier, struct timed *copy, const bt_clock_snapshot *snapshot)
+static status set_corrected_time(struct copier *copier, struct timed *copy,
+				 const bt_clock_snapshot *snapshot)
 {
 	status ret = correct_snapshot(copier, copy->stream, snapshot, &copy->raw_ns,
 				      &copy->time_ns);
@@ -75,7 +76,7 @@ static status set_time(struct copier *copier, struct timed *copy, const bt_clock
 
 /* ---- streams and packets ----------------------------------------------- */
 
-static status add_stream(struct copier *copier, struct timed *copy, const bt_stream *from)
+static status add_stream_copy(struct copier *copier, struct timed *copy, const bt_stream *from)
 {
 	struct stream_correction correction = { 0 };
 
@@ -94,7 +95,7 @@ static status find_stream_copy(struct copier *copier, struct timed *copy, const 
 
 	copy->stream = streams_find(&copier->streams, from);
 	if (!copy->stream)
-		ret = add_stream(copier, copy, from);
+		ret = add_stream_copy(copier, copy, from);
 	if (!ret)
 		copy->time_ns = copy->stream->last_ns;
 	return ret;
@@ -138,7 +139,7 @@ static status copy_stream_message(struct copier *copier, const struct stream_kin
 	if (!copy->stream->has_clock ||
 	    kind->snapshot(from, &snapshot) != BT_MESSAGE_STREAM_CLOCK_SNAPSHOT_STATE_KNOWN)
 		return OK;
-	ret = set_time(copier, copy, snapshot);
+	ret = set_corrected_time(copier, copy, snapshot);
 	if (!ret)
 		kind->set_snapshot(to, copy->time_ns);
 	return ret;
@@ -169,7 +170,8 @@ static const struct packet_kind packet_end = {
 	bt_message_packet_end_create_with_default_clock_snapshot,
 };
 
-static status begin_packet(const struct mip *mip, struct stream_copy *stream, const bt_packet *from)
+static status begin_packet_copy(const struct mip *mip, struct stream_copy *stream,
+				const bt_packet *from)
 {
 	const bt_field *context = bt_packet_borrow_context_field_const(from);
 
@@ -189,11 +191,11 @@ static status copy_packet_message(struct copier *copier, const struct packet_kin
 	status ret = find_stream_copy(copier, copy, bt_packet_borrow_stream_const(packet));
 
 	if (!ret && kind == &packet_beginning)
-		ret = begin_packet(copier->streams.mip, copy->stream, packet);
+		ret = begin_packet_copy(copier->streams.mip, copy->stream, packet);
 	if (ret)
 		return ret;
 	if (kind->has_snapshot(bt_stream_borrow_class_const(copy->stream->from))) {
-		ret = set_time(copier, copy, kind->snapshot(from));
+		ret = set_corrected_time(copier, copy, kind->snapshot(from));
 		if (ret)
 			return ret;
 		copy->message = kind->create_with_snapshot(copier->iterator, copy->stream->packet,
@@ -206,8 +208,8 @@ static status copy_packet_message(struct copier *copier, const struct packet_kin
 
 /* ---- events ------------------------------------------------------------ */
 
-static bt_message *new_event(struct copier *copier, const struct timed *copy,
-			     const bt_event_class *class, bool in_packet)
+static bt_message *new_event_message(struct copier *copier, const struct timed *copy,
+				     const bt_event_class *class, bool in_packet)
 {
 	const struct stream_copy *stream = copy->stream;
 
@@ -235,7 +237,7 @@ static bool copy_event_fields(const struct mip *mip, bt_event *to, const bt_even
 	       (!payload || field_copy(mip, bt_event_borrow_payload_field(to), payload));
 }
 
-static status copy_event(struct copier *copier, const bt_message *from, struct timed *copy)
+static status copy_event_message(struct copier *copier, const bt_message *from, struct timed *copy)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(from);
 	status ret = find_stream_copy(copier, copy, bt_event_borrow_stream_const(event));
@@ -243,17 +245,17 @@ static status copy_event(struct copier *copier, const bt_message *from, struct t
 	bt_message *to;
 
 	if (!ret && copy->stream->has_clock)
-		ret = set_time(copier, copy,
-			       bt_message_event_borrow_default_clock_snapshot_const(from));
+		ret = set_corrected_time(
+			copier, copy, bt_message_event_borrow_default_clock_snapshot_const(from));
 	if (ret)
 		return ret;
-	class = streams_event_class(&copier->streams, copy->stream,
-				    bt_event_borrow_class_const(event));
+	class = streams_get_event_class(&copier->streams, copy->stream,
+					bt_event_borrow_class_const(event));
 	if (!class)
 		return NO_MEMORY;
-	to = new_event(copier, copy, class,
-		       bt_stream_class_supports_packets(
-			       bt_stream_borrow_class_const(copy->stream->from)));
+	to = new_event_message(copier, copy, class,
+			       bt_stream_class_supports_packets(
+				       bt_stream_borrow_class_const(copy->stream->from)));
 	copy->message = to;
 	return to && copy_event_fields(copier->streams.mip, bt_message_event_borrow_event(to),
 				       event) ?
@@ -297,8 +299,8 @@ static const struct loss_kind discarded_packets = {
 	bt_message_discarded_packets_set_count,
 };
 
-static status copy_loss(struct copier *copier, const struct loss_kind *kind, const bt_message *from,
-			struct timed *copy)
+static status copy_loss_message(struct copier *copier, const struct loss_kind *kind,
+				const bt_message *from, struct timed *copy)
 {
 	const bt_stream *stream = kind->stream(from);
 	status ret = find_stream_copy(copier, copy, stream);
@@ -309,7 +311,7 @@ static status copy_loss(struct copier *copier, const struct loss_kind *kind, con
 	if (ret)
 		return ret;
 	if (kind->have_snapshots(bt_stream_borrow_class_const(stream))) {
-		ret = set_time(copier, copy, kind->begin(from));
+		ret = set_corrected_time(copier, copy, kind->begin(from));
 		if (!ret)
 			ret = correct_snapshot(copier, copy->stream, kind->end(from), &raw, &end);
 		if (ret)
@@ -329,7 +331,7 @@ static status copy_loss(struct copier *copier, const struct loss_kind *kind, con
 
 /* ---- any message -------------------------------------------------------- */
 
-static status take_inactivity(struct copier *copier, const bt_message *from, struct timed *copy)
+static status copy_inactivity(struct copier *copier, const bt_message *from, struct timed *copy)
 {
 	if (bt_clock_snapshot_get_ns_from_origin(
 		    bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(from),
@@ -354,12 +356,12 @@ status message_copy(struct copier *copier, const bt_message *from, struct timed 
 	case BT_MESSAGE_TYPE_PACKET_END:
 		return copy_packet_message(copier, &packet_end, from, copy);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return copy_loss(copier, &discarded_events, from, copy);
+		return copy_loss_message(copier, &discarded_events, from, copy);
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return copy_loss(copier, &discarded_packets, from, copy);
+		return copy_loss_message(copier, &discarded_packets, from, copy);
 	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
-		return take_inactivity(copier, from, copy);
+		return copy_inactivity(copier, from, copy);
 	default:
-		return copy_event(copier, from, copy);
+		return copy_event_message(copier, from, copy);
 	}
 }

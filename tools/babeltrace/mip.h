@@ -45,7 +45,7 @@ extern const struct mip mip_0;
 extern const struct mip mip_1;
 
 /* Return the MIP version of a component's graph. */
-static inline uint64_t mip_version(bt_self_component *in)
+static inline uint64_t mip_get_version(bt_self_component *in)
 {
 #if MAX_MIP
 	return bt_self_component_get_graph_mip_version(in);
@@ -55,10 +55,10 @@ static inline uint64_t mip_version(bt_self_component *in)
 #endif
 }
 
-static inline const struct mip *mip_of(bt_self_component *in)
+static inline const struct mip *mip_find(bt_self_component *in)
 {
 #if MAX_MIP
-	if (mip_version(in))
+	if (mip_get_version(in))
 		return &mip_1;
 #endif
 	(void)in;

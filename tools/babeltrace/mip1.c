@@ -121,7 +121,7 @@ static bt_field_class *new_mip1_variant(const struct field_classes *classes,
 
 /* ---- properties -------------------------------------------------------- */
 
-static bool copy_flags(bt_field_class *to, const bt_field_class *from)
+static bool copy_flag_class(bt_field_class *to, const bt_field_class *from)
 {
 	bool ok = true;
 
@@ -136,13 +136,13 @@ static bool copy_flags(bt_field_class *to, const bt_field_class *from)
 	return ok;
 }
 
-static bool copy_properties(bt_field_class *to, const bt_field_class *from)
+static bool copy_class_properties(bt_field_class *to, const bt_field_class *from)
 {
 	const bt_field_class_type type = bt_field_class_get_type(from);
 	const char *media;
 
 	if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY)
-		return copy_flags(to, from);
+		return copy_flag_class(to, from);
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_INTEGER))
 		bt_field_class_integer_set_field_value_hints(
 			to, bt_field_class_integer_get_field_value_hints(from));
@@ -154,7 +154,8 @@ static bool copy_properties(bt_field_class *to, const bt_field_class *from)
 
 /* ---- blobs ------------------------------------------------------------- */
 
-static bt_field_class *new_blob(const struct field_classes *classes, const bt_field_class *from)
+static bt_field_class *new_blob_class(const struct field_classes *classes,
+				      const bt_field_class *from)
 {
 	bt_trace_class *in = classes->trace_class;
 
@@ -172,7 +173,7 @@ static bt_field_class *new_blob(const struct field_classes *classes, const bt_fi
 	}
 }
 
-static bool copy_blob(bt_field *to, const bt_field *from)
+static bool copy_blob_field(bt_field *to, const bt_field *from)
 {
 	const uint64_t length = bt_field_blob_get_length(from);
 
@@ -194,9 +195,9 @@ const struct mip mip_1 = {
 	.new_variant = new_mip1_variant,
 	.identify_stream_class = identify_stream_class,
 	.identify_event_class = identify_event_class,
-	.copy_properties = copy_properties,
-	.new_blob = new_blob,
-	.copy_blob = copy_blob,
+	.copy_properties = copy_class_properties,
+	.new_blob = new_blob_class,
+	.copy_blob = copy_blob_field,
 };
 
 #endif

@@ -55,7 +55,7 @@ struct source_component {
 
 /* ---- parameters -------------------------------------------------------- */
 
-static bool is_inputs(const bt_value *value)
+static bool is_inputs_param(const bt_value *value)
 {
 	bool ok = bt_value_is_array(value) && bt_value_array_get_length(value);
 
@@ -70,7 +70,7 @@ find_unknown_source_param(const char *key, const bt_value *value, void *data)
 	const char **unknown = data;
 
 	if (!(!strcmp(key, "result") && bt_value_is_string(value)) &&
-	    !(!strcmp(key, "inputs") && is_inputs(value)) &&
+	    !(!strcmp(key, "inputs") && is_inputs_param(value)) &&
 	    !(!strcmp(key, "extrapolate") && bt_value_is_bool(value)))
 		*unknown = key;
 	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
@@ -88,10 +88,11 @@ static void print_source_warning(void *data, const char *sentence)
 }
 
 /* Add the CTF traces that netsync_io_add() found for an argument; ignore other formats. */
-static status take_traces(struct source_component *component, const char *argument, uint32_t first)
+static status keep_ctf_traces(struct source_component *component, const char *argument,
+			      uint32_t first)
 {
 	const uint32_t num = netsync_io_num_traces(component->io);
-	const size_t name_len = argument_name_length(argument);
+	const size_t name_len = argument_get_name_length(argument);
 	struct source_trace *traces = realloc(component->traces, (num + 1) * sizeof(*traces));
 
 	if (!traces)
@@ -113,7 +114,7 @@ static status take_traces(struct source_component *component, const char *argume
 	return OK;
 }
 
-static status add_argument(struct source_component *component, const char *argument)
+static status add_input_argument(struct source_component *component, const char *argument)
 {
 	const uint32_t first = netsync_io_num_traces(component->io);
 	const uint32_t had = component->merged.num_inputs;
@@ -121,7 +122,7 @@ static status add_argument(struct source_component *component, const char *argum
 
 	if (netsync_io_add(component->io, argument) < 0)
 		return COMPONENT_FAIL(component, "%s", netsync_io_error(component->io));
-	ret = take_traces(component, argument, first);
+	ret = keep_ctf_traces(component, argument, first);
 	if (!ret && component->merged.num_inputs == had)
 		return COMPONENT_FAIL(component, "%s: no CTF trace found.", argument);
 	return ret;
@@ -137,9 +138,10 @@ static status find_input_traces(struct source_component *component, const bt_val
 		return NO_MEMORY;
 	netsync_io_set_warn(component->io, print_source_warning, component->self);
 	for (uint64_t i = 0; i < bt_value_array_get_length(inputs) && !ret; i++)
-		ret = add_argument(component,
-				   bt_value_string_get(bt_value_array_borrow_element_by_index_const(
-					   inputs, i)));
+		ret = add_input_argument(
+			component,
+			bt_value_string_get(
+				bt_value_array_borrow_element_by_index_const(inputs, i)));
 	return ret;
 }
 
@@ -184,7 +186,7 @@ static bool add_merge_traces(struct merge *merge, const struct merged *merged)
 	return true;
 }
 
-static void free_source(struct source_component *component)
+static void free_source_component(struct source_component *component)
 {
 	for (uint32_t i = 0; i < component->merged.num_inputs; i++)
 		free(component->traces[i].host);
@@ -212,7 +214,7 @@ status source_initialize(bt_self_component_source *self,
 	component->merged.add = add_merge_traces;
 	ret = initialize_source(component, params);
 	if (ret)
-		free_source(component);
+		free_source_component(component);
 	else
 		bt_self_component_set_data(bt_self_component_source_as_self_component(self),
 					   component);
@@ -221,7 +223,8 @@ status source_initialize(bt_self_component_source *self,
 
 void source_finalize(bt_self_component_source *self)
 {
-	free_source(bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
+	free_source_component(
+		bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
 }
 
 bt_component_class_get_supported_mip_versions_method_status

@@ -44,7 +44,7 @@ static bool copy_trace_properties(const struct mip *mip, bt_trace *to, const bt_
 	       copy_environment(to, from);
 }
 
-static bt_trace_class *get_trace_class(struct streams *streams, const bt_trace_class *from)
+static bt_trace_class *get_trace_class_copy(struct streams *streams, const bt_trace_class *from)
 {
 	bt_trace_class *to = map_get(&streams->copies, from);
 
@@ -64,7 +64,7 @@ static bt_trace_class *get_trace_class(struct streams *streams, const bt_trace_c
 }
 
 /* Return the copy of a trace, to be released with bt_trace_put_ref(). */
-static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
+static bt_trace *get_trace_copy(struct streams *streams, const bt_trace *from)
 {
 	bt_trace *to = map_get(&streams->copies, from);
 	bt_trace_class *class;
@@ -73,7 +73,7 @@ static bt_trace *get_trace(struct streams *streams, const bt_trace *from)
 		bt_trace_get_ref(to);
 		return to;
 	}
-	class = get_trace_class(streams, bt_trace_borrow_class_const(from));
+	class = get_trace_class_copy(streams, bt_trace_borrow_class_const(from));
 	if (class)
 		to = bt_trace_create(class);
 	bt_trace_class_put_ref(class);
@@ -98,8 +98,8 @@ static bool describe_corrected_clock(const struct streams *streams, bt_clock_cla
 	       streams->mip->set_clock_uuid(class, correction->machine);
 }
 
-static bt_clock_class *get_clock_class(struct streams *streams,
-				       const struct stream_correction *correction)
+static bt_clock_class *get_clock_class_copy(struct streams *streams,
+					    const struct stream_correction *correction)
 {
 	bt_clock_class *class = map_get(&streams->clock_classes, correction->clock);
 
@@ -116,7 +116,7 @@ static bt_clock_class *get_clock_class(struct streams *streams,
 static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 			    const struct stream_correction *correction)
 {
-	bt_clock_class *class = get_clock_class(streams, correction);
+	bt_clock_class *class = get_clock_class_copy(streams, correction);
 
 	return class && !bt_stream_class_set_default_clock_class(to, class);
 }
@@ -124,8 +124,8 @@ static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 /* ---- stream classes and event classes ----------------------------------- */
 
 /* Return the state for copying field classes, with the scopes that they may refer to. */
-static struct field_classes field_classes(struct streams *streams, bt_trace_class *in,
-					  const bt_stream_class *stream_class)
+static struct field_classes make_field_classes(struct streams *streams, bt_trace_class *in,
+					       const bt_stream_class *stream_class)
 {
 	return (struct field_classes){
 		.trace_class = in,
@@ -140,8 +140,9 @@ static struct field_classes field_classes(struct streams *streams, bt_trace_clas
 
 static bool copy_contexts(struct streams *streams, bt_stream_class *to, const bt_stream_class *from)
 {
-	struct field_classes classes = field_classes(streams,
-						     bt_stream_class_borrow_trace_class(to), from);
+	struct field_classes classes = make_field_classes(streams,
+							  bt_stream_class_borrow_trace_class(to),
+							  from);
 	const bt_field_class *packet = classes.roots[BT_FIELD_PATH_SCOPE_PACKET_CONTEXT];
 	const bt_field_class *common = classes.roots[BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT];
 	bt_field_class *class;
@@ -188,9 +189,9 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 }
 
 /* Return the copy of a stream class, which its trace class owns. */
-static bt_stream_class *get_stream_class(struct streams *streams, bt_trace_class *in,
-					 const bt_stream_class *from,
-					 const struct stream_correction *correction)
+static bt_stream_class *get_stream_class_copy(struct streams *streams, bt_trace_class *in,
+					      const bt_stream_class *from,
+					      const struct stream_correction *correction)
 {
 	bt_stream_class *to = map_get(&streams->copies, from);
 
@@ -212,7 +213,7 @@ static bool copy_event_field_classes(struct streams *streams, bt_event_class *to
 	const bt_field_class *context = bt_event_class_borrow_specific_context_field_class_const(
 		from);
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(from);
-	struct field_classes classes = field_classes(
+	struct field_classes classes = make_field_classes(
 		streams, bt_stream_class_borrow_trace_class(bt_event_class_borrow_stream_class(to)),
 		bt_event_class_borrow_stream_class_const(from));
 	bt_field_class *class;
@@ -250,8 +251,8 @@ static bool copy_event_class(struct streams *streams, bt_event_class *to,
 	       copy_event_field_classes(streams, to, from);
 }
 
-bt_event_class *streams_event_class(struct streams *streams, const struct stream_copy *stream,
-				    const bt_event_class *from)
+bt_event_class *streams_get_event_class(struct streams *streams, const struct stream_copy *stream,
+					const bt_event_class *from)
 {
 	bt_event_class *to = map_get(&streams->copies, from);
 
@@ -272,14 +273,14 @@ bt_event_class *streams_event_class(struct streams *streams, const struct stream
 static bt_stream *create_stream_copy(struct streams *streams, const bt_stream *from,
 				     const struct stream_correction *correction)
 {
-	bt_trace *trace = get_trace(streams, bt_stream_borrow_trace_const(from));
+	bt_trace *trace = get_trace_copy(streams, bt_stream_borrow_trace_const(from));
 	const char *name = bt_stream_get_name(from);
 	bt_stream_class *class = NULL;
 	bt_stream *to = NULL;
 
 	if (trace)
-		class = get_stream_class(streams, bt_trace_borrow_class(trace),
-					 bt_stream_borrow_class_const(from), correction);
+		class = get_stream_class_copy(streams, bt_trace_borrow_class(trace),
+					      bt_stream_borrow_class_const(from), correction);
 	if (class)
 		to = bt_stream_create_with_id(class, trace, bt_stream_get_id(from));
 	bt_trace_put_ref(trace);
@@ -292,7 +293,7 @@ static bt_stream *create_stream_copy(struct streams *streams, const bt_stream *f
 	return NULL;
 }
 
-static void free_stream(struct stream_copy *stream)
+static void free_stream_copy(struct stream_copy *stream)
 {
 	bt_packet_put_ref(stream->packet);
 	bt_stream_put_ref(stream->to);
@@ -314,7 +315,7 @@ struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
 		return NULL;
 	stream->to = create_stream_copy(streams, from, correction);
 	if (!stream->to || !map_put(&streams->copies, from, stream)) {
-		free_stream(stream);
+		free_stream_copy(stream);
 		return NULL;
 	}
 	bt_stream_get_ref(from);
@@ -332,7 +333,7 @@ void streams_release(struct streams *streams)
 		struct stream_copy *stream = streams->first;
 
 		streams->first = stream->next;
-		free_stream(stream);
+		free_stream_copy(stream);
 	}
 	for (size_t i = 0; i < streams->clock_classes.room; i++)
 		bt_clock_class_put_ref(streams->clock_classes.entries[i].value);

@@ -37,8 +37,8 @@ struct stream_copy *streams_find(const struct streams *streams, const bt_stream 
 struct stream_copy *streams_add(struct streams *streams, const bt_stream *from,
 				const struct stream_correction *correction);
 /* Return the copy of an event class, or NULL if out of memory. */
-bt_event_class *streams_event_class(struct streams *streams, const struct stream_copy *stream,
-				    const bt_event_class *from);
+bt_event_class *streams_get_event_class(struct streams *streams, const struct stream_copy *stream,
+					const bt_event_class *from);
 void streams_release(struct streams *streams);
 
 #endif

@@ -12,7 +12,7 @@
  * Return the length of NAME in an argument, as netsync_io_add() splits it, or 0 if there is
  * only a PATH.
  */
-static inline size_t argument_name_length(const char *argument)
+static inline size_t argument_get_name_length(const char *argument)
 {
 	const size_t len = strcspn(argument, "=/");
 
@@ -26,7 +26,7 @@ static inline size_t argument_name_length(const char *argument)
  */
 static inline bool argument_is_empty(const char *argument, int err)
 {
-	const size_t name = argument_name_length(argument);
+	const size_t name = argument_get_name_length(argument);
 	struct stat st;
 
 	return err == -ENODATA && !stat(argument + (name ? name + 1 : 0), &st) &&

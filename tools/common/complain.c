@@ -17,7 +17,7 @@
  * characters, including those that UTF-8 encodes in two bytes (C1). Some terminals also
  * interpret single bytes above 0x7f that are not UTF-8.
  */
-void make_printable(char *text)
+void make_text_printable(char *text)
 {
 	for (size_t left = strlen(text), length; left; left -= length, text += length) {
 		const unsigned char first = *text;
@@ -41,7 +41,7 @@ void complain(const char *format, ...)
 		sentence = NULL;
 	va_end(args);
 	if (sentence)
-		make_printable(sentence);
+		make_text_printable(sentence);
 	progress_hide();
 	fprintf(stderr, "%s: %s\n", complainer, sentence ? sentence : format);
 	free(sentence);
@@ -53,7 +53,7 @@ bool complain_of_path(const char *path)
 	return false;
 }
 
-bool no_memory(void)
+bool complain_no_memory(void)
 {
 	complain("There is not enough memory.");
 	return false;

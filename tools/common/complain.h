@@ -13,8 +13,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print a message about a file or directory, with the reason in errno. Return false. */
 bool complain_of_path(const char *path);
 /* Print that there is not enough memory. Return false. */
-bool no_memory(void);
+bool complain_no_memory(void);
 /* Replace each character that a terminal would interpret by '?'. */
-void make_printable(char *text);
+void make_text_printable(char *text);
 
 #endif

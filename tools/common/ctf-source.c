@@ -30,12 +30,12 @@ const bt_plugin *find_ctf_plugin(void)
 		       NULL;
 }
 
-const bt_component_class_source *ctf_source_class(const bt_plugin *ctf)
+const bt_component_class_source *ctf_source_get_class(const bt_plugin *ctf)
 {
 	return bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
 }
 
-bt_value *ctf_source_params(const char *path)
+bt_value *ctf_source_make_params(const char *path)
 {
 	bt_value *params = bt_value_map_create(), *inputs;
 
@@ -48,11 +48,11 @@ bt_value *ctf_source_params(const char *path)
 
 const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf, const char *path)
 {
-	bt_value *params = ctf_source_params(path);
+	bt_value *params = ctf_source_make_params(path);
 	const bt_component_source *source = NULL;
 
 	/* Components of a graph must have different names. */
-	if (params && bt_graph_add_source_component(graph, ctf_source_class(ctf), path, params,
+	if (params && bt_graph_add_source_component(graph, ctf_source_get_class(ctf), path, params,
 						    BT_LOGGING_LEVEL_NONE, &source))
 		source = NULL;
 	bt_value_put_ref(params);

@@ -22,8 +22,8 @@ const bt_plugin *find_ctf_plugin(void);
  * Return the class source.ctf.fs, or its parameters for the trace in a directory. Return NULL if
  * out of memory.
  */
-const bt_component_class_source *ctf_source_class(const bt_plugin *ctf);
-bt_value *ctf_source_params(const char *path);
+const bt_component_class_source *ctf_source_get_class(const bt_plugin *ctf);
+bt_value *ctf_source_make_params(const char *path);
 
 /* Add a source for the trace in a directory to a graph. Return NULL if the trace cannot be read. */
 const bt_component_source *add_ctf_source(bt_graph *graph, const bt_plugin *ctf, const char *path);

@@ -48,7 +48,7 @@ bool make_folders(char *path, size_t from)
 	return make_folders_like(path, from, NULL);
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
+static int remove_tree_item(const char *path, const struct stat *info, int type, struct FTW *place)
 {
 	(void)info;
 	(void)type;
@@ -59,12 +59,12 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 
 void remove_tree(const char *path)
 {
-	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(path, remove_tree_item, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* ---- linking ------------------------------------------------------------ */
 
-static bool copy_data(int in, int out)
+static bool copy_file_data(int in, int out)
 {
 	static char buffer[1 << 16];
 	ssize_t size;
@@ -92,7 +92,7 @@ struct linking {
 static bool copy_file(int in, int folder, const char *name, mode_t mode)
 {
 	const int out = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0666);
-	bool ok = out >= 0 && copy_data(in, out);
+	bool ok = out >= 0 && copy_file_data(in, out);
 
 	if (out >= 0 && close(out))
 		ok = false;
@@ -216,7 +216,7 @@ bool link_tree(const char *from, const char *to, const char *except, uint64_t *c
 
 /* ---- sizes and permissions ---------------------------------------------- */
 
-uint64_t room_of(const struct stat *info)
+uint64_t measure_disk_use(const struct stat *info)
 {
 	/* The file system may allocate blocks after the bytes are written. */
 	const uint64_t blocks = info->st_blocks * UINT64_C(512);
@@ -236,7 +236,7 @@ bool measure_tree(const char *path, struct folder_tree *tree)
 	*tree = (struct folder_tree){ .files = 0777, .folders = 0777 };
 	while (fts && (entry = fts_read(fts))) {
 		if (entry->fts_info == FTS_D || entry->fts_info == FTS_F)
-			tree->room += room_of(entry->fts_statp);
+			tree->room += measure_disk_use(entry->fts_statp);
 		if (entry->fts_info == FTS_D)
 			tree->folders &= entry->fts_statp->st_mode;
 		if (entry->fts_info != FTS_F)
@@ -247,7 +247,7 @@ bool measure_tree(const char *path, struct folder_tree *tree)
 	return fts ? !fts_close(fts) : complain_of_path(path);
 }
 
-bool narrow_tree(const char *path, const struct folder_tree *original)
+bool restrict_tree_permissions(const char *path, const struct folder_tree *original)
 {
 	char *paths[] = { (char *)path, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);

@@ -40,13 +40,13 @@ struct folder_tree {
 #define LEAST_ROOM 4096
 
 /* Return the disk space of a file or directory, in bytes, which is at least LEAST_ROOM. */
-uint64_t room_of(const struct stat *info);
+uint64_t measure_disk_use(const struct stat *info);
 /*
  * Measure a file, or a directory with its contents. On failure, print a message and
  * return false.
  */
 bool measure_tree(const char *path, struct folder_tree *tree);
 /* Remove permissions that the original lacks. On failure, print a message and return false. */
-bool narrow_tree(const char *path, const struct folder_tree *original);
+bool restrict_tree_permissions(const char *path, const struct folder_tree *original);
 
 #endif

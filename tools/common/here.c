@@ -14,7 +14,7 @@
  * Find the file of the running program, following symbolic links. Without /proc, a program that
  * was started by a relative path is found relative to the current directory.
  */
-static bool find_program(char path[PATH_MAX])
+static bool find_own_program(char path[PATH_MAX])
 {
 	const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	const char *run_as = (const char *)getauxval(AT_EXECFN);
@@ -24,19 +24,19 @@ static bool find_program(char path[PATH_MAX])
 	return length >= 0 || (run_as && realpath(run_as, path));
 }
 
-char *path_from_here(const char *relative)
+char *make_path_from_here(const char *relative)
 {
 	char here[PATH_MAX], *path;
 
-	if (!find_program(here))
+	if (!find_own_program(here))
 		return NULL;
 	*strrchr(here, '/') = '\0';
 	return asprintf(&path, "%s/%s", here, relative) < 0 ? NULL : path;
 }
 
-char *path_of_netsync(void)
+char *make_path_of_netsync(void)
 {
-	char *folder = path_from_here(place_of_netsync), *path;
+	char *folder = make_path_from_here(place_of_netsync), *path;
 
 	if (!folder || asprintf(&path, "%s/netsync", folder) < 0)
 		path = NULL;

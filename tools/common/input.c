@@ -31,46 +31,46 @@ static bool add_text_file(struct input *input, const char *path,
 	struct text_file *last = array_add(&input->texts, input->num_texts, sizeof(*last));
 
 	if (!last)
-		return no_memory();
+		return complain_no_memory();
 	*last = (struct text_file){ path, add };
 	input->num_texts++;
 	return true;
 }
 
-static bool take_messages(void *at, const struct option_row *row, const char *value)
+static bool parse_messages_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return add_text_file(at, value, netsync_io_add_messages);
 }
 
-static bool take_packets(void *at, const struct option_row *row, const char *value)
+static bool parse_packets_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return add_text_file(at, value, netsync_io_add_packets);
 }
 
-static bool take_clocks_option(void *at, const struct option_row *row, const char *value)
+static bool parse_clocks_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return add_text_file(at, value, netsync_io_add_clocks);
 }
 
-static bool take_address(void *at, const struct option_row *row, const char *value)
+static bool parse_address_option(void *at, const struct option_row *row, const char *value)
 {
 	struct input *input = at;
 	const char **last = array_add(&input->addresses, input->num_addresses, sizeof(*last));
 
 	(void)row;
 	if (!last)
-		return no_memory();
+		return complain_no_memory();
 	*last = value;
 	input->num_addresses++;
 	return true;
 }
 
-static bool take_resolution(void *at, const struct option_row *row, const char *value)
+static bool parse_resolution_option(void *at, const struct option_row *row, const char *value)
 {
-	if (!take_positive_duration(at, row, value))
+	if (!parse_positive_duration_option(at, row, value))
 		return false;
 	if (*(int64_t *)at <= NETSYNC_MAX_RESOLUTION)
 		return true;
@@ -80,48 +80,51 @@ static bool take_resolution(void *at, const struct option_row *row, const char *
 }
 
 const struct option_row solve_options[] = {
-	OPTION("reference", 'r', "HOST", "use the clock of HOST as the time base", take_text,
-	       .at = offsetof(struct netsync_options, reference)),
+	OPTION("reference", 'r', "HOST", "use the clock of HOST as the time base",
+	       parse_text_option, .at = offsetof(struct netsync_options, reference)),
 	OPTION("max-skew", 's', "PPM",
 	       "assume that the rates of two clocks differ by at most PPM\n"
 	       "(default 500)",
-	       take_ppm, .at = offsetof(struct netsync_options, max_skew_ppm), .example = "100"),
+	       parse_ppm_option, .at = offsetof(struct netsync_options, max_skew_ppm),
+	       .example = "100"),
 	OPTION("max-drift", 'd', "PPM",
 	       "assume that the rate of a clock changes by at most PPM\n"
 	       "per second (default 0.1)",
-	       take_ppm, .at = offsetof(struct netsync_options, max_drift_ppm_s), .example = "0.5"),
+	       parse_ppm_option, .at = offsetof(struct netsync_options, max_drift_ppm_s),
+	       .example = "0.5"),
 	OPTION("resolution", 0, "TIME",
 	       "declare that timestamps are truncated to multiples of TIME,\n"
 	       "such as 1s in a log (default: detected)",
-	       take_resolution, .at = offsetof(struct netsync_options, resolution_ns),
+	       parse_resolution_option, .at = offsetof(struct netsync_options, resolution_ns),
 	       .example = "1us, 4ms or 1s"),
 	OPTIONS_END
 };
 
 const struct option_row input_options[] = {
 	OPTION("messages", 0, "FILE", "read messages, in lines: sender receiver send_ns recv_ns",
-	       take_messages),
-	OPTION("packets", 0, "FILE", "read packet events, in named columns", take_packets),
+	       parse_messages_option),
+	OPTION("packets", 0, "FILE", "read packet events, in named columns", parse_packets_option),
 	OPTION("clocks", 0, "FILE",
 	       "read how clocks were steered, in lines: host time_ns raw_ns\n"
 	       "(all three can be repeated; if FILE is -, read standard input)",
-	       take_clocks_option),
-	OPTION("strict", 0, NULL, "stop at the first invalid line of these files", take_flag,
-	       .at = offsetof(struct input, strict)),
+	       parse_clocks_option),
+	OPTION("strict", 0, NULL, "stop at the first invalid line of these files",
+	       parse_flag_option, .at = offsetof(struct input, strict)),
 	OPTION("address", 0, "NAME=ADDR",
 	       "declare an address of a captured host whose captures do not\n"
 	       "record which packets it sent (can be repeated)",
-	       take_address),
+	       parse_address_option),
 	OPTION("split-netns", 0, NULL, "treat every network namespace as a separate host",
-	       take_flag, .at = offsetof(struct input, split_netns)),
+	       parse_flag_option, .at = offsetof(struct input, split_netns)),
 	OPTION("jobs", 'j', "N",
 	       "read N traces at a time, and estimate with N threads\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
-	       take_number, .at = offsetof(struct input, jobs), .least = 1, .most = MAX_JOBS),
+	       parse_number_option, .at = offsetof(struct input, jobs), .least = 1,
+	       .most = MAX_JOBS),
 	OPTION("timeout", 0, "TIME",
 	       "stop reading a trace or host if no data arrives for TIME\n"
 	       "(default 120s)",
-	       take_positive_duration, .at = offsetof(struct input, timeout_ns),
+	       parse_positive_duration_option, .at = offsetof(struct input, timeout_ns),
 	       .example = "30s or 600s"),
 	{ .table = solve_options, .at = offsetof(struct input, solve) },
 	OPTIONS_END
@@ -131,7 +134,7 @@ const struct option_row input_method_options[] = {
 	OPTION("method", 'm', "METHOD",
 	       "estimate with auto (default), model (experimental), or, for\n"
 	       "comparison, hull (straight lines) or regression (least squares)",
-	       take_name, .at = offsetof(struct input, method), .names = method_names),
+	       parse_name_option, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
 
@@ -139,17 +142,17 @@ const struct option_row input_model_options[] = {
 	OPTION("model", 'm', "FILE",
 	       "use the result in FILE, which \"netsync sync -o FILE\" wrote,\n"
 	       "instead of estimating the clocks",
-	       take_text, .at = offsetof(struct input, model)),
+	       parse_text_option, .at = offsetof(struct input, model)),
 	OPTION("extrapolate", 0, NULL, "correct traces even if far outside the time range of FILE",
-	       take_flag, .at = offsetof(struct input, extrapolate)),
+	       parse_flag_option, .at = offsetof(struct input, extrapolate)),
 	OPTION("method", 0, "METHOD", "estimate with auto (default), hull, regression or model",
-	       take_name, .at = offsetof(struct input, method), .names = method_names),
+	       parse_name_option, .at = offsetof(struct input, method), .names = method_names),
 	OPTIONS_END
 };
 
 const struct option_row input_remote_options[] = {
-	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines", take_text,
-	       .at = offsetof(struct input, remote_netsync)),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on other machines",
+	       parse_text_option, .at = offsetof(struct input, remote_netsync)),
 	OPTIONS_END
 };
 
@@ -158,36 +161,36 @@ static unsigned int get_method_option(const struct input *input)
 	return input->method == METHOD_NOT_GIVEN ? NETSYNC_METHOD_AUTO : input->method;
 }
 
-const char *input_method(const struct input *input)
+const char *input_get_method(const struct input *input)
 {
 	return method_names[get_method_option(input)];
 }
 
-static bool add_remote(struct input *input, const char *trace)
+static bool add_remote_argument(struct input *input, const char *trace)
 {
 	if (!input->remote)
 		input->remote = calloc(1, sizeof(*input->remote));
-	return input->remote ? remote_traces_add(input->remote, trace) : no_memory();
+	return input->remote ? remote_traces_add(input->remote, trace) : complain_no_memory();
 }
 
-bool input_traces(struct input *input, int argc, char **argv)
+bool input_set_traces(struct input *input, int argc, char **argv)
 {
 	input->traces = argv;
 	input->num_traces = argc;
 	for (int i = 0; i < argc && input->takes_remote; i++)
-		if (is_remote_trace(argv[i]) && !add_remote(input, argv[i]))
+		if (is_remote_trace(argv[i]) && !add_remote_argument(input, argv[i]))
 			return false;
 	return argc || input->num_texts || input->remote;
 }
 
-int input_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
-		    char **argv)
+int input_parse_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
+			  char **argv)
 {
-	const int first = options_take(usage, settings, argc, argv);
+	const int first = options_parse_all(usage, settings, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
-	input_traces(input, argc - first, argv + first);
+	input_set_traces(input, argc - first, argv + first);
 	return -1;
 }
 
@@ -266,7 +269,7 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 }
 
 /* Is the trace on another machine? Only some commands can read it there. If so, print a message. */
-static bool is_elsewhere(const char *trace)
+static bool refuse_remote_trace(const char *trace)
 {
 	if (!is_remote_trace(trace))
 		return false;
@@ -291,14 +294,14 @@ static int add_trace_argument(const struct input *input, struct netsync_io *io,
 }
 
 /* Add all input to the reader. Return 0, or a negative value after a message. */
-static int add_all(const struct input *input, struct netsync_io *io, unsigned int jobs)
+static int add_all_inputs(const struct input *input, struct netsync_io *io, unsigned int jobs)
 {
 	int ret = 0;
 
 	if (input->local && !input->share->open(input->share, input, jobs, io))
 		return -ENOENT;
 	for (int i = 0; i < input->num_traces && !input->local && ret >= 0; i++)
-		if (!input->takes_remote && is_elsewhere(input->traces[i]))
+		if (!input->takes_remote && refuse_remote_trace(input->traces[i]))
 			return -ENOENT;
 		else if (!input->takes_remote || !is_remote_trace(input->traces[i]))
 			ret = add_trace_argument(input, io, input->traces[i]);
@@ -311,7 +314,7 @@ static int add_all(const struct input *input, struct netsync_io *io, unsigned in
 	return ret < 0 ? ret : 0;
 }
 
-int input_lost(const struct input *input, const struct netsync_io *io)
+int input_get_status(const struct input *input, const struct netsync_io *io)
 {
 	bool lost = (input->remote && input->remote->lost) || netsync_io_num_left_out(io);
 
@@ -324,7 +327,7 @@ int input_lost(const struct input *input, const struct netsync_io *io)
 }
 
 /* Connect to other machines. ssh may ask for a password, so no bar is drawn. */
-static void open_remote(const struct input *input, struct netsync_io *io)
+static void open_remote_traces(const struct input *input, struct netsync_io *io)
 {
 	if (!input->remote)
 		return;
@@ -334,8 +337,8 @@ static void open_remote(const struct input *input, struct netsync_io *io)
 }
 
 /* Read all input. If @jobs is 0, use as many jobs as there are processors. */
-static bool read_all(const struct input *input, struct netsync *ns, struct netsync_io *io,
-		     unsigned int jobs)
+static bool read_all_inputs(const struct input *input, struct netsync *ns, struct netsync_io *io,
+			    unsigned int jobs)
 {
 	struct input_share *share = input->share;
 	struct progress progress;
@@ -345,10 +348,10 @@ static bool read_all(const struct input *input, struct netsync *ns, struct netsy
 	netsync_io_set_split_netns(io, input->split_netns);
 	netsync_io_set_jobs(io, jobs);
 	netsync_io_set_timeout(io, input->timeout_ns);
-	open_remote(input, io);
+	open_remote_traces(input, io);
 	progress_start(&progress, "opening");
 	progress_wait(&progress);
-	ret = add_all(input, io, jobs);
+	ret = add_all_inputs(input, io, jobs);
 	progress_end(&progress);
 	if (ret < 0 || !window_read(&input->window, io) || (share && !share->begin(share, ns, io)))
 		return false;
@@ -373,7 +376,7 @@ bool input_solve(const struct input *input, struct netsync *ns, struct netsync_i
 		return false;
 	solve.threads = jobs ? jobs : count_processors();
 	netsync_use_threads(ns, solve.threads);
-	if (!read_all(input, ns, io, jobs))
+	if (!read_all_inputs(input, ns, io, jobs))
 		return false;
 	if (input->share && !input->share->is_first)
 		return true;

@@ -66,20 +66,20 @@ extern const struct option_row input_model_options[];
 extern const struct option_row input_remote_options[];
 
 /* Return the name of the method in use. */
-const char *input_method(const struct input *input);
+const char *input_get_method(const struct input *input);
 
 /*
  * Use the arguments after the options as traces. Return false if there is no input, or if a trace
  * cannot be used.
  */
-bool input_traces(struct input *input, int argc, char **argv);
+bool input_set_traces(struct input *input, int argc, char **argv);
 
 /*
  * Parse all arguments of a sub-command: options, then traces. Return -1 to continue, or
  * the exit status if the command is to end.
  */
-int input_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
-		    char **argv);
+int input_parse_arguments(const struct usage *usage, void *settings, struct input *input, int argc,
+			  char **argv);
 
 /*
  * Check that no option for packets only is combined with events of any kind. If one is, print a
@@ -127,7 +127,7 @@ struct input_share {
  * could not be read completely, a file that looks like a trace was skipped, or a reader process
  * was killed.
  */
-int input_lost(const struct input *input, const struct netsync_io *io);
+int input_get_status(const struct input *input, const struct netsync_io *io);
 
 struct model;
 struct model_host;

@@ -14,7 +14,7 @@ bool jobs_find(unsigned int given, unsigned int *jobs)
 	*jobs = given;
 	if (*jobs || !value || !*value)
 		return true;
-	if (is_number(jobs, &row, value))
+	if (parse_number_value(jobs, &row, value))
 		return true;
 	complain(JOBS_VARIABLE "=%s: give a number from %u to %u.", value, row.least, row.most);
 	return false;

@@ -5,7 +5,7 @@
 
 #include "json-value.h"
 
-bool value_int(struct json_object *value, int64_t least, int64_t most, int64_t *number)
+bool value_get_int(struct json_object *value, int64_t least, int64_t most, int64_t *number)
 {
 	int64_t found;
 
@@ -19,7 +19,7 @@ bool value_int(struct json_object *value, int64_t least, int64_t most, int64_t *
 	return true;
 }
 
-bool value_double(struct json_object *value, double *number)
+bool value_get_double(struct json_object *value, double *number)
 {
 	if (!json_object_is_type(value, json_type_double) &&
 	    !json_object_is_type(value, json_type_int))
@@ -28,7 +28,7 @@ bool value_double(struct json_object *value, double *number)
 	return isfinite(*number);
 }
 
-const char *value_text(struct json_object *value, size_t most)
+const char *value_get_text(struct json_object *value, size_t most)
 {
 	const char *text;
 	size_t size;
@@ -40,17 +40,17 @@ const char *value_text(struct json_object *value, size_t most)
 	return size <= most && strlen(text) == size ? text : NULL;
 }
 
-size_t value_length(struct json_object *value)
+size_t value_get_length(struct json_object *value)
 {
 	return json_object_is_type(value, json_type_array) ? json_object_array_length(value) : 0;
 }
 
-struct json_object *value_at(struct json_object *value, size_t index)
+struct json_object *value_get_element(struct json_object *value, size_t index)
 {
-	return index < value_length(value) ? json_object_array_get_idx(value, index) : NULL;
+	return index < value_get_length(value) ? json_object_array_get_idx(value, index) : NULL;
 }
 
-struct json_object *value_member(struct json_object *object, const char *key)
+struct json_object *value_get_member(struct json_object *object, const char *key)
 {
 	struct json_object *member;
 
@@ -64,24 +64,24 @@ struct json_object *value_member(struct json_object *object, const char *key)
 	return member;
 }
 
-const char *member_text(struct json_object *object, const char *key)
+const char *member_get_text(struct json_object *object, const char *key)
 {
-	const char *text = value_text(value_member(object, key), SIZE_MAX);
+	const char *text = value_get_text(value_get_member(object, key), SIZE_MAX);
 
 	return text ? text : "";
 }
 
-int64_t member_int(struct json_object *object, const char *key)
+int64_t member_get_int(struct json_object *object, const char *key)
 {
 	int64_t number = 0;
 
-	value_int(value_member(object, key), INT64_MIN, INT64_MAX, &number);
+	value_get_int(value_get_member(object, key), INT64_MIN, INT64_MAX, &number);
 	return number;
 }
 
-bool member_flag(struct json_object *object, const char *key)
+bool member_get_flag(struct json_object *object, const char *key)
 {
-	struct json_object *value = value_member(object, key);
+	struct json_object *value = value_get_member(object, key);
 
 	return json_object_is_type(value, json_type_boolean) && json_object_get_boolean(value);
 }

@@ -17,25 +17,25 @@
  * Set *@number to an integer. If @value is not an integer from @least to @most, leave
  * *@number unchanged and return false.
  */
-bool value_int(struct json_object *value, int64_t least, int64_t most, int64_t *number);
+bool value_get_int(struct json_object *value, int64_t least, int64_t most, int64_t *number);
 /* Set *@number to a number. Return false if @value is not a finite number. */
-bool value_double(struct json_object *value, double *number);
+bool value_get_double(struct json_object *value, double *number);
 /*
  * Return a string, or NULL if @value is not a string, is longer than @most bytes, or
  * contains a NUL.
  */
-const char *value_text(struct json_object *value, size_t most);
+const char *value_get_text(struct json_object *value, size_t most);
 
 /* Return the number of elements of an array, or 0 if @value is not an array. */
-size_t value_length(struct json_object *value);
+size_t value_get_length(struct json_object *value);
 /* Return an element of an array, or NULL if there is none. */
-struct json_object *value_at(struct json_object *value, size_t index);
+struct json_object *value_get_element(struct json_object *value, size_t index);
 
 /* Return a member, or NULL if @object has no such member or is not an object. */
-struct json_object *value_member(struct json_object *object, const char *key);
+struct json_object *value_get_member(struct json_object *object, const char *key);
 /* Return a member of the given type. Return "", 0 or false if it is missing or has another type. */
-const char *member_text(struct json_object *object, const char *key);
-int64_t member_int(struct json_object *object, const char *key);
-bool member_flag(struct json_object *object, const char *key);
+const char *member_get_text(struct json_object *object, const char *key);
+int64_t member_get_int(struct json_object *object, const char *key);
+bool member_get_flag(struct json_object *object, const char *key);
 
 #endif

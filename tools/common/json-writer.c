@@ -53,7 +53,7 @@ void json_append_time(struct json_writer *w, json_object *array, int64_t ns)
 }
 
 /* 17 significant digits suffice to restore the same double. */
-json_object *new_double(double value)
+json_object *new_json_double(double value)
 {
 	char text[32];
 
@@ -66,7 +66,7 @@ json_object *new_double(double value)
 void json_append_double(struct json_writer *w, json_object *array, double value)
 {
 	if (isfinite(value))
-		json_append(w, array, new_double(value));
+		json_append(w, array, new_json_double(value));
 	else if (json_object_array_add(array, NULL))
 		w->failed = true;
 }
@@ -97,7 +97,7 @@ static int print_without_controls(json_object *object, struct printbuf *out, int
 	return 0;
 }
 
-json_object *new_string(const char *text)
+json_object *new_json_string(const char *text)
 {
 	char *copy = utf8_escape(text, false);
 	json_object *object = copy ? json_object_new_string(copy) : NULL;

@@ -37,11 +37,11 @@ void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
 void json_append_double(struct json_writer *w, json_object *array, double value);
 
 /* Return a number with enough digits to restore the same double. */
-json_object *new_double(double value);
+json_object *new_json_double(double value);
 /*
  * Return a string made from any bytes. JSON is UTF-8, so bytes that are not UTF-8 become
  * "\xff". Control characters are escaped when the string is printed.
  */
-json_object *new_string(const char *text);
+json_object *new_json_string(const char *text);
 
 #endif

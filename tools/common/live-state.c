@@ -14,16 +14,16 @@ static int64_t correct_live_time(const struct netsync *ns, const struct live_ste
 	return time;
 }
 
-uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps)
+uint32_t live_list_last_steps(const struct netsync *ns, struct live_step *steps)
 {
 	uint32_t num = 0;
 
 	for (uint32_t host = 0; host < netsync_num_hosts(ns); host++) {
-		uint32_t all = host_info(ns, host).num_steps;
+		uint32_t all = get_host_info(ns, host).num_steps;
 		uint32_t i = all > LIVE_STEPS ? all - LIVE_STEPS : 0;
 
 		for (; i < all; i++) {
-			struct live_step step = { host, step_info(ns, host, i) };
+			struct live_step step = { host, get_step_info(ns, host, i) };
 			int64_t time = correct_live_time(ns, &step);
 			uint32_t at = num;
 

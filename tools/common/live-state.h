@@ -41,6 +41,6 @@ struct live_step {
 };
 
 /* Fill in the last steps, sorted by corrected time. Return their number, at most LIVE_STEPS. */
-uint32_t live_last_steps(const struct netsync *ns, struct live_step *steps);
+uint32_t live_list_last_steps(const struct netsync *ns, struct live_step *steps);
 
 #endif

@@ -23,7 +23,7 @@ static bool complain_of_value(const struct option_row *row, const char *value, c
 	return false;
 }
 
-bool take_flag(void *at, const struct option_row *row, const char *value)
+bool parse_flag_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	(void)value;
@@ -31,14 +31,14 @@ bool take_flag(void *at, const struct option_row *row, const char *value)
 	return true;
 }
 
-bool take_text(void *at, const struct option_row *row, const char *value)
+bool parse_text_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	*(const char **)at = value;
 	return true;
 }
 
-bool is_number(unsigned int *number, const struct option_row *row, const char *value)
+bool parse_number_value(unsigned int *number, const struct option_row *row, const char *value)
 {
 	char *end;
 	const unsigned long full = strtoul(value, &end, 10);
@@ -47,15 +47,15 @@ bool is_number(unsigned int *number, const struct option_row *row, const char *v
 	return isdigit((unsigned char)*value) && !*end && full >= row->least && full <= row->most;
 }
 
-bool take_number(void *at, const struct option_row *row, const char *value)
+bool parse_number_option(void *at, const struct option_row *row, const char *value)
 {
-	if (is_number(at, row, value))
+	if (parse_number_value(at, row, value))
 		return true;
 	complain("--%s %s: give a number from %u to %u.", row->name, value, row->least, row->most);
 	return false;
 }
 
-bool take_name(void *at, const struct option_row *row, const char *value)
+bool parse_name_option(void *at, const struct option_row *row, const char *value)
 {
 	unsigned int *which = at;
 	char *list = NULL;
@@ -75,7 +75,7 @@ bool take_name(void *at, const struct option_row *row, const char *value)
 	return false;
 }
 
-bool take_ppm(void *at, const struct option_row *row, const char *value)
+bool parse_ppm_option(void *at, const struct option_row *row, const char *value)
 {
 	double *ppm = at;
 	char *end;
@@ -86,18 +86,18 @@ bool take_ppm(void *at, const struct option_row *row, const char *value)
 	       complain_of_value(row, value, "a number of ppm above 0,");
 }
 
-bool take_duration(void *at, const struct option_row *row, const char *value)
+bool parse_duration_option(void *at, const struct option_row *row, const char *value)
 {
 	return parse_duration(value, at) || complain_of_value(row, value, "a time");
 }
 
-bool take_positive_duration(void *at, const struct option_row *row, const char *value)
+bool parse_positive_duration_option(void *at, const struct option_row *row, const char *value)
 {
 	return (parse_duration(value, at) && *(int64_t *)at > 0) ||
 	       complain_of_value(row, value, "a time");
 }
 
-bool take_bytes(void *at, const struct option_row *row, const char *value)
+bool parse_bytes_option(void *at, const struct option_row *row, const char *value)
 {
 	return parse_bytes(value, at) || complain_of_value(row, value, "a size");
 }
@@ -130,7 +130,7 @@ static void collect_options(struct options *all, const struct option_row *row, c
 }
 
 /* Is the value of an option optional? */
-static bool can_lack(const struct option_row *row)
+static bool is_value_optional(const struct option_row *row)
 {
 	return !strncmp(row->value, "[=", 2);
 }
@@ -143,7 +143,7 @@ static void print_option_help(const struct usage *usage, const struct options *a
 	fputs(usage->begin, stdout);
 	for (unsigned int i = 0; i < all->num; i++) {
 		const struct option_row *row = all->rows[i];
-		const bool apart = row->value && !can_lack(row);
+		const bool apart = row->value && !is_value_optional(row);
 		int width = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
 
 		width += printf("--%s%s%s", row->name, apart ? " " : "",
@@ -159,17 +159,17 @@ static void print_option_help(const struct usage *usage, const struct options *a
 	fputs(usage->end, stdout);
 }
 
-static void list_options(const struct usage *usage, const struct options *all)
+static void list_option_names(const struct usage *usage, const struct options *all)
 {
 	printf("%.*s\n", (int)strcspn(usage->begin, "\n"), usage->begin);
 	for (unsigned int i = 0; i < all->num; i++) {
 		const struct option_row *row = all->rows[i];
-		const char *const *names = row->take == take_name ? row->names : row->words;
+		const char *const *names = row->take == parse_name_option ? row->names : row->words;
 
 		printf("%s\t%.*s\t%s\t%s\t", row->name, row->letter != 0, &row->letter,
-		       !row->value   ? "none" :
-		       can_lack(row) ? "maybe" :
-				       "some",
+		       !row->value	      ? "none" :
+		       is_value_optional(row) ? "maybe" :
+						"some",
 		       row->value ? row->value : "");
 		for (; names && *names; names++)
 			printf("%s%s%s", *names, names[1] ? " " : "",
@@ -209,7 +209,7 @@ static void suggest_option(const struct options *all, const char *typed)
  * Write the first characters of getopt_long()'s letters, which determine how it treats
  * arguments that are not options.
  */
-static char *begin_letters(char *letters, const struct usage *usage)
+static char *put_first_letters(char *letters, const struct usage *usage)
 {
 	*letters = usage->numbers ? '-' : '+';
 	letters += usage->numbers || usage->stops;
@@ -219,33 +219,33 @@ static char *begin_letters(char *letters, const struct usage *usage)
 }
 
 /* Is this argument, which getopt_long() returned in order, not part of an option? */
-static bool is_other_argument(const struct usage *usage, int option)
+static bool is_positional_argument(const struct usage *usage, int option)
 {
 	return usage->numbers &&
 	       (option == 1 || (option < NO_LETTER && strchr(NUMBER_LETTERS, option)));
 }
 
-int options_take(const struct usage *usage, void *settings, int argc, char **argv)
+int options_parse_all(const struct usage *usage, void *settings, int argc, char **argv)
 {
 	struct option longs[MAX_OPTIONS + 1] = { 0 };
 	char letters[2 * MAX_OPTIONS + 3 * sizeof(NUMBER_LETTERS) + 2] = { 0 };
-	char *end = begin_letters(letters, usage);
+	char *end = put_first_letters(letters, usage);
 	struct options all = { .num = 0 };
 	int option, others = 0;
 
 	collect_options(&all, usage->options, settings);
 	collect_options(&all, help_rows, settings);
 	if (argc == 2 && !strcmp(argv[1], OPTIONS_LIST)) {
-		list_options(usage, &all);
+		list_option_names(usage, &all);
 		return 0;
 	}
 	for (unsigned int i = 0; i < all.num; i++) {
 		const struct option_row *row = all.rows[i];
 
 		longs[i].name = row->name;
-		longs[i].has_arg = !row->value	 ? no_argument :
-				   can_lack(row) ? optional_argument :
-						   required_argument;
+		longs[i].has_arg = !row->value		  ? no_argument :
+				   is_value_optional(row) ? optional_argument :
+							    required_argument;
 		longs[i].val = row->letter ? row->letter : NO_LETTER + (int)i;
 		if (row->letter) {
 			*end++ = row->letter;
@@ -256,7 +256,7 @@ int options_take(const struct usage *usage, void *settings, int argc, char **arg
 	while ((option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		unsigned int i = 0;
 
-		if (is_other_argument(usage, option)) {
+		if (is_positional_argument(usage, option)) {
 			argv[1 + others++] = argv[optind - 1];
 			continue;
 		}

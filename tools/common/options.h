@@ -53,21 +53,22 @@ struct option_row {
 		.name = NULL \
 	}
 
-bool take_flag(void *at, const struct option_row *row, const char *value); /* sets a bool */
-bool take_text(void *at, const struct option_row *row, const char *value); /* sets a char * */
+bool parse_flag_option(void *at, const struct option_row *row, const char *value); /* sets a bool */
+bool parse_text_option(void *at, const struct option_row *row,
+		       const char *value); /* sets a char * */
 /* Parse a number within the limits of @row, without printing messages. */
-bool is_number(unsigned int *number, const struct option_row *row, const char *value);
+bool parse_number_value(unsigned int *number, const struct option_row *row, const char *value);
 /* Set an unsigned int, from @least to @most. */
-bool take_number(void *at, const struct option_row *row, const char *value);
+bool parse_number_option(void *at, const struct option_row *row, const char *value);
 /* Set an unsigned int to an index of @names. */
-bool take_name(void *at, const struct option_row *row, const char *value);
+bool parse_name_option(void *at, const struct option_row *row, const char *value);
 /* Set a double above 0, in ppm. Messages show @example, as do those of the next functions. */
-bool take_ppm(void *at, const struct option_row *row, const char *value);
-/* Set an int64_t, in ns, of at least 0; take_positive_duration() requires more than 0. */
-bool take_duration(void *at, const struct option_row *row, const char *value);
-bool take_positive_duration(void *at, const struct option_row *row, const char *value);
+bool parse_ppm_option(void *at, const struct option_row *row, const char *value);
+/* Set an int64_t, in ns, of at least 0; parse_positive_duration_option() requires more than 0. */
+bool parse_duration_option(void *at, const struct option_row *row, const char *value);
+bool parse_positive_duration_option(void *at, const struct option_row *row, const char *value);
 /* Set a uint64_t, in bytes, above 0. */
-bool take_bytes(void *at, const struct option_row *row, const char *value);
+bool parse_bytes_option(void *at, const struct option_row *row, const char *value);
 
 struct usage {
 	const char *begin, *end; /* texts of --help before and after the options */
@@ -77,7 +78,7 @@ struct usage {
 };
 
 /*
- * If this is the only argument, options_take() prints its table, for completion/generate.
+ * If this is the only argument, options_parse_all() prints its table, for completion/generate.
  * The first line is that of --help. Then there is a line for each option, with fields
  * separated by tabs: its name, its letter, whether it has a value ("none", "some",
  * "maybe"), the name of the value, the valid words (followed by "..." if a file is also
@@ -90,6 +91,6 @@ struct usage {
  * after the options, 0 if nothing more is to be done (after --help, for example), or a negative
  * value, after a message, if an option is invalid.
  */
-int options_take(const struct usage *usage, void *settings, int argc, char **argv);
+int options_parse_all(const struct usage *usage, void *settings, int argc, char **argv);
 
 #endif

@@ -53,7 +53,7 @@ static char *get_output_directory(const char *path)
 	return folder;
 }
 
-static mode_t mode_mask(void)
+static mode_t get_umask(void)
 {
 	const mode_t mask = umask(0);
 
@@ -85,12 +85,12 @@ static void remove_unfinished(int number)
 }
 
 /* Does a signal with this action end the process? */
-static bool is_ending(const struct sigaction *action)
+static bool is_ending_action(const struct sigaction *action)
 {
 	return action->sa_handler == SIG_DFL || is_explaining_handler(action->sa_handler);
 }
 
-static void block_endings(sigset_t *old)
+static void block_ending_signals(sigset_t *old)
 {
 	sigset_t set;
 
@@ -104,7 +104,7 @@ static void block_endings(sigset_t *old)
  * Remove a file if a signal ends the process. Call this with signals blocked. Signals
  * that are already caught or ignored do not end the process.
  */
-static void remove_at_end(const char *path)
+static void remove_file_at_signal(const char *path)
 {
 	const struct sigaction action = {
 		.sa_handler = remove_unfinished,
@@ -114,16 +114,16 @@ static void remove_at_end(const char *path)
 	writer = getpid();
 	unfinished = path;
 	for (size_t i = 0; i < NUM_ENDINGS; i++)
-		if (!sigaction(endings[i], NULL, &before[i]) && is_ending(&before[i]))
+		if (!sigaction(endings[i], NULL, &before[i]) && is_ending_action(&before[i]))
 			sigaction(endings[i], &action, NULL);
 }
 
-static void keep_at_end(void)
+static void stop_removing_at_signal(void)
 {
 	if (!unfinished)
 		return;
 	for (size_t i = 0; i < NUM_ENDINGS; i++)
-		if (is_ending(&before[i]))
+		if (is_ending_action(&before[i]))
 			sigaction(endings[i], &before[i], NULL);
 	unfinished = NULL;
 }
@@ -131,7 +131,7 @@ static void keep_at_end(void)
 /* ---- target and temporary file ------------------------------------------ */
 
 /* Find the file to write or replace. Return false and set errno on failure. */
-static bool find_target(struct output *out, bool force)
+static bool find_output_target(struct output *out, bool force)
 {
 	struct stat st;
 
@@ -157,9 +157,9 @@ static bool find_target(struct output *out, bool force)
 }
 
 const struct option_row output_options[] = {
-	OPTION("output", 'o', "FILE", "write to FILE instead of standard output", take_text,
+	OPTION("output", 'o', "FILE", "write to FILE instead of standard output", parse_text_option,
 	       .at = offsetof(struct destination, path)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists", take_flag,
+	OPTION("force", 0, NULL, "overwrite FILE if it exists", parse_flag_option,
 	       .at = offsetof(struct destination, force)),
 	OPTIONS_END
 };
@@ -172,7 +172,7 @@ bool output_check(const struct destination *to)
 
 	if (!to->path)
 		return true;
-	ok = find_target(&out, to->force);
+	ok = find_output_target(&out, to->force);
 	folder = ok ? get_output_directory(out.target) : NULL;
 	if (ok)
 		ok = folder && !access(out.is_special ? out.target : folder, W_OK);
@@ -187,18 +187,18 @@ bool output_check(const struct destination *to)
  * Write the path of a descriptor in /proc. Calling linkat() with only the descriptor
  * (AT_EMPTY_PATH) requires root; calling it with this path does not.
  */
-static void name_by_number(char name[VALUE_SIZE], int fd)
+static void format_fd_path(char name[VALUE_SIZE], int fd)
 {
 	snprintf(name, VALUE_SIZE, "/proc/self/fd/%d", fd);
 }
 
-static int open_nameless(const struct output *out)
+static int open_nameless_file(const struct output *out)
 {
 	char *folder = get_output_directory(out->target), name[VALUE_SIZE];
 	int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	free(folder);
-	name_by_number(name, fd);
+	format_fd_path(name, fd);
 	if (fd < 0 || !access(name, F_OK))
 		return fd;
 	close(fd);
@@ -214,14 +214,14 @@ static int open_temporary_file(struct output *out)
 		out->temporary = NULL;
 	if (!out->temporary)
 		return -1;
-	block_endings(&signals);
+	block_ending_signals(&signals);
 	fd = mkostemp(out->temporary, O_CLOEXEC);
 	err = errno;
 	if (fd < 0) {
 		free(out->temporary);
 		out->temporary = NULL;
 	} else {
-		remove_at_end(out->temporary);
+		remove_file_at_signal(out->temporary);
 	}
 	sigprocmask(SIG_SETMASK, &signals, NULL);
 	errno = err;
@@ -232,12 +232,12 @@ static bool open_output(struct output *out, bool force)
 {
 	int fd;
 
-	if (!find_target(out, force))
+	if (!find_output_target(out, force))
 		return false;
 	if (out->is_special)
 		fd = open(out->target, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	else
-		fd = open_nameless(out);
+		fd = open_nameless_file(out);
 	if (fd < 0 && !out->is_special)
 		fd = open_temporary_file(out);
 	out->file = fd < 0 ? NULL : fdopen(fd, out->is_special ? "w" : "w+");
@@ -254,7 +254,7 @@ static void discard_output(struct output *out)
 		fclose(out->file);
 	if (out->temporary) {
 		unlink(out->temporary);
-		keep_at_end();
+		stop_removing_at_signal();
 	}
 	free(out->temporary);
 	free(out->target);
@@ -270,7 +270,7 @@ static void discard_output(struct output *out)
 static bool set_permissions(const struct output *out)
 {
 	const int fd = fileno(out->file);
-	mode_t mode = 0666 & ~mode_mask();
+	mode_t mode = 0666 & ~get_umask();
 
 	if (out->replaces) {
 		mode = out->before.st_mode & 0777;
@@ -301,7 +301,7 @@ static void sync_folder(const char *path)
  * Rename without replacing. Some file systems cannot do this, and some cannot link. If
  * neither works, a file that is created at the same moment is overwritten.
  */
-static bool rename_new(const char *from, const char *to)
+static bool rename_without_replacing(const char *from, const char *to)
 {
 	struct stat st;
 
@@ -333,8 +333,8 @@ static bool replace_by_nameless(struct output *out)
 	int ret = -1;
 	bool ok;
 
-	name_by_number(name, fileno(out->file));
-	block_endings(&signals);
+	format_fd_path(name, fileno(out->file));
+	block_ending_signals(&signals);
 	for (unsigned int i = 0; i < MAX_NAMES && ret; i++) {
 		free(out->temporary);
 		if (asprintf(&out->temporary, "%s.%d-%u", out->target, getpid(), i) < 0) {
@@ -354,7 +354,7 @@ static bool replace_by_nameless(struct output *out)
 	return ok;
 }
 
-static bool give_name(struct output *out)
+static bool name_output_file(struct output *out)
 {
 	char name[VALUE_SIZE];
 	sigset_t signals;
@@ -363,14 +363,14 @@ static bool give_name(struct output *out)
 	if (!out->temporary && out->replaces)
 		return replace_by_nameless(out);
 	if (!out->temporary) {
-		name_by_number(name, fileno(out->file));
+		format_fd_path(name, fileno(out->file));
 		return !linkat(AT_FDCWD, name, AT_FDCWD, out->target, AT_SYMLINK_FOLLOW);
 	}
-	block_endings(&signals);
+	block_ending_signals(&signals);
 	ok = out->replaces ? !rename(out->temporary, out->target) :
-			     rename_new(out->temporary, out->target);
+			     rename_without_replacing(out->temporary, out->target);
 	if (ok) {
-		keep_at_end();
+		stop_removing_at_signal();
 		free(out->temporary);
 		out->temporary = NULL;
 	}
@@ -387,7 +387,7 @@ static bool complete_output(struct output *out)
 		out->file = NULL;
 		return !fclose(file);
 	}
-	if (!set_permissions(out) || fsync(fileno(file)) || !give_name(out))
+	if (!set_permissions(out) || fsync(fileno(file)) || !name_output_file(out))
 		return false;
 	sync_folder(out->target);
 	return true;
@@ -396,7 +396,7 @@ static bool complete_output(struct output *out)
 /* ---- writing --------------------------------------------------------------- */
 
 /* Write the whole content. Return false and set errno on failure. */
-static bool write_to(FILE *out, output_func *write, const void *data)
+static bool write_content_to(FILE *out, output_func *write, const void *data)
 {
 	bool ok;
 
@@ -427,14 +427,14 @@ bool output_write(const struct destination *to, output_func *write, const void *
 	bool ok;
 
 	if (!to->path) {
-		note_output("the output is incomplete");
-		return write_to(stdout, write, data) || complain_of_standard_output();
+		note_partial_output("the output is incomplete");
+		return write_content_to(stdout, write, data) || complain_of_standard_output();
 	}
-	ok = open_output(&out, to->force) && write_to(out.file, write, data) &&
+	ok = open_output(&out, to->force) && write_content_to(out.file, write, data) &&
 	     complete_output(&out);
 	discard_output(&out);
 	if (ok)
-		note_output("the file was already complete");
+		note_partial_output("the file was already complete");
 	return ok || complain_of_output(to->path);
 }
 
@@ -566,11 +566,11 @@ void output_folder_is_written_by(pid_t pid)
 bool output_folder_close(struct output_folder *folder, mode_t permissions)
 {
 	bool ok = sync_tree(folder->temporary) &&
-		  !chmod(folder->temporary, permissions & 0777 & ~mode_mask());
+		  !chmod(folder->temporary, permissions & 0777 & ~get_umask());
 
 	if (interrupted)
 		return false;
-	if (!ok || !rename_new(folder->temporary, folder->path))
+	if (!ok || !rename_without_replacing(folder->temporary, folder->path))
 		return complain_of_output_folder(folder->path);
 	sync_folder(folder->path);
 	unfinished_folder = NULL;

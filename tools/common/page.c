@@ -7,7 +7,7 @@
 /* Text in a page that is replaced by the page's data. */
 #define DATA_MARK "@data@"
 
-const char *page_begin(FILE *out, const char *page)
+const char *page_write_begin(FILE *out, const char *page)
 {
 	const char *mark = strstr(page, DATA_MARK);
 
@@ -15,7 +15,7 @@ const char *page_begin(FILE *out, const char *page)
 	return mark + strlen(DATA_MARK);
 }
 
-void page_put(FILE *out, const char *json)
+void page_put_json(FILE *out, const char *json)
 {
 	/* A "<" would be read as HTML. In JSON, it occurs only in strings. */
 	for (; *json; json++)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /* Write a page up to the position of its data. Return the rest of the page. */
-const char *page_begin(FILE *out, const char *page);
+const char *page_write_begin(FILE *out, const char *page);
 /* Write JSON in a form that a page can contain. */
-void page_put(FILE *out, const char *json);
+void page_put_json(FILE *out, const char *json);
 
 #endif

@@ -13,12 +13,12 @@ extern const char *const place_of_commands, *const place_of_netsync;
  * Return the path of netsync, for the programs netsync-COMMAND. The caller frees it. If netsync
  * is not found, set errno and return NULL.
  */
-char *path_of_netsync(void);
+char *make_path_of_netsync(void);
 
 /*
  * Return a path that is relative to the directory of the running program. The caller frees it. If
  * the path does not exist, set errno and return NULL.
  */
-char *path_from_here(const char *relative);
+char *make_path_from_here(const char *relative);
 
 #endif

@@ -31,7 +31,7 @@ void progress_start(struct progress *progress, const char *what)
 /* ---- work of unknown size ----------------------------------------------- */
 
 /* Draw a line such as "estimating, 12 s". Call only functions that are safe in a signal handler. */
-static void draw_time(struct progress *progress, int64_t now)
+static void draw_waiting_time(struct progress *progress, int64_t now)
 {
 	int64_t seconds = (now - progress->started_ns) / NS_PER_S;
 	char text[80], digits[24];
@@ -60,14 +60,14 @@ static void draw_time(struct progress *progress, int64_t now)
 
 static struct progress *volatile waiting;
 
-static void on_alarm(int number)
+static void redraw_at_alarm(int number)
 {
 	(void)number;
 	if (waiting)
-		draw_time(waiting, now_ns());
+		draw_waiting_time(waiting, now_ns());
 }
 
-static void end_waiting(struct progress *progress)
+static void end_progress_waiting(struct progress *progress)
 {
 	const struct itimerval off = { 0 };
 
@@ -81,7 +81,7 @@ static void end_waiting(struct progress *progress)
 void progress_wait(struct progress *progress)
 {
 	const struct sigaction action = {
-		.sa_handler = on_alarm,
+		.sa_handler = redraw_at_alarm,
 		.sa_flags = SA_RESTART,
 	};
 	const struct itimerval each_second = {
@@ -98,7 +98,7 @@ void progress_wait(struct progress *progress)
 
 /* ---- work of known size ------------------------------------------------- */
 
-static void draw_bar(struct progress *progress, uint64_t done, uint64_t total)
+static void draw_progress_bar(struct progress *progress, uint64_t done, uint64_t total)
 {
 	static const char bar[] = "########################################";
 	const double part = done < total ? (double)done / total : 1;
@@ -119,10 +119,10 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
 	if (now - progress->started_ns < QUIET_NS || now - progress->drawn_ns < REDRAW_NS)
 		return;
 	if (!total) {
-		draw_time(progress, now);
+		draw_waiting_time(progress, now);
 		return;
 	}
-	draw_bar(progress, done, total);
+	draw_progress_bar(progress, done, total);
 	progress->drawn_ns = now;
 	progress->drawn = true;
 	shown = progress;
@@ -130,7 +130,7 @@ void progress_show(struct progress *progress, uint64_t done, uint64_t total)
 
 void progress_end(struct progress *progress)
 {
-	end_waiting(progress);
+	end_progress_waiting(progress);
 	shown = NULL;
 	current_work = NULL;
 	if (progress->drawn)

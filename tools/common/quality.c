@@ -2,7 +2,7 @@
 /* Explain the words for the quality of a correction. netsync-sync(1) uses the same words. */
 #include "quality.h"
 
-const char *quality_meaning(enum netsync_quality quality)
+const char *quality_get_meaning(enum netsync_quality quality)
 {
 	static const char *const meanings[] = {
 		[NETSYNC_ABSENT] =

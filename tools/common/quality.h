@@ -6,6 +6,6 @@
 #include <netsync.h>
 
 /* Return sentences for the user that explain a quality. */
-const char *quality_meaning(enum netsync_quality quality);
+const char *quality_get_meaning(enum netsync_quality quality);
 
 #endif

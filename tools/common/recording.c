@@ -54,7 +54,7 @@ void recording_withdraw(const char *dir, int fd)
 /* ---- netsync live -------------------------------------------------------- */
 
 /* Read the URL, which is complete if a newline follows it. */
-static bool read_url(int fd, char url[RECORDING_URL])
+static bool read_recording_url(int fd, char url[RECORDING_URL])
 {
 	ssize_t num = read(fd, url, RECORDING_URL - 1);
 
@@ -64,7 +64,7 @@ static bool read_url(int fd, char url[RECORDING_URL])
 	return true;
 }
 
-static bool is_locked(int fd)
+static bool is_recording_locked(int fd)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
 
@@ -76,7 +76,7 @@ static bool find_running_recording(const char *dir, char url[RECORDING_URL])
 {
 	char *path = get_recording_file(dir);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	bool found = fd >= 0 && is_locked(fd) && read_url(fd, url);
+	bool found = fd >= 0 && is_recording_locked(fd) && read_recording_url(fd, url);
 
 	if (fd >= 0)
 		close(fd);

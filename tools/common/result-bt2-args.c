@@ -20,8 +20,8 @@ struct constant {
 	bool is_bounded;	   /* the bound is known over the whole span */
 };
 
-static void include_offset_at(struct constant *constant, const struct netsync_clock *clock,
-			      int64_t time_ns)
+static void include_constant_offset_at(struct constant *constant, const struct netsync_clock *clock,
+				       int64_t time_ns)
 {
 	int64_t corrected, bound, added;
 
@@ -39,9 +39,9 @@ static void include_offset_at(struct constant *constant, const struct netsync_cl
 }
 
 /* Find the constant of a host. Return false if the host's clock is not corrected. */
-static bool find_constant(const struct netsync *ns, uint32_t host, struct constant *constant)
+static bool find_constant_offset(const struct netsync *ns, uint32_t host, struct constant *constant)
 {
-	const struct netsync_host_info info = host_info(ns, host);
+	const struct netsync_host_info info = get_host_info(ns, host);
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
 	struct netsync_model model = { .size = sizeof(model) };
 
@@ -49,15 +49,15 @@ static bool find_constant(const struct netsync *ns, uint32_t host, struct consta
 	if (!clock)
 		return false;
 	netsync_clock_model(clock, &model);
-	include_offset_at(constant, clock, info.first_ns);
-	include_offset_at(constant, clock, info.last_ns);
+	include_constant_offset_at(constant, clock, info.first_ns);
+	include_constant_offset_at(constant, clock, info.last_ns);
 	for (uint32_t i = 1; i < model.num_segments; i++) {
 		const int64_t from = netsync_model_segment(&model, i)->from_ns;
 
 		if (from <= info.first_ns || from > info.last_ns)
 			continue;
-		include_offset_at(constant, clock, from - 1);
-		include_offset_at(constant, clock, from);
+		include_constant_offset_at(constant, clock, from - 1);
+		include_constant_offset_at(constant, clock, from);
 	}
 	return constant->least_ns <= constant->most_ns;
 }
@@ -90,11 +90,11 @@ bool write_bt2_args(FILE *out, const struct netsync *ns, const struct netsync_io
 	bool any = false;
 
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		const struct netsync_io_trace info = trace_info(io, i);
+		const struct netsync_io_trace info = get_io_trace_info(io, i);
 		struct constant constant;
 		int64_t added, seconds;
 
-		if (!is_ctf(&info) || !find_constant(ns, info.host, &constant))
+		if (!is_ctf(&info) || !find_constant_offset(ns, info.host, &constant))
 			continue;
 		added = find_middle_offset(&constant) + info.shift_ns;
 		seconds = added / NS_PER_S - (added % NS_PER_S < 0);
@@ -115,14 +115,14 @@ static bool explain_constant_offset(const struct netsync *ns, uint32_t host)
 	char off[VALUE_SIZE], bound[VALUE_SIZE];
 	int64_t most;
 
-	if (!find_constant(ns, host, &constant))
+	if (!find_constant_offset(ns, host, &constant))
 		return false;
 	most = constant.most_ns - find_middle_offset(&constant);
 	if (!most || (constant.is_bounded && most <= constant.bound_ns))
 		return true;
 	complain(
 		"warning: %s: a constant offset is wrong by up to %s, more than the error bound of %s; use filter.netsync.correct or \"netsync apply\" instead.",
-		host_info(ns, host).name, format_duration(off, most),
+		get_host_info(ns, host).name, format_duration(off, most),
 		format_duration(bound, constant.is_bounded ? constant.bound_ns : NETSYNC_UNKNOWN));
 	return false;
 }
@@ -132,7 +132,7 @@ int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io)
 	int status = EXIT_DONE;
 
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		const struct netsync_io_trace info = trace_info(io, i);
+		const struct netsync_io_trace info = get_io_trace_info(io, i);
 
 		if (is_ctf(&info))
 			continue;

@@ -38,39 +38,39 @@ const char *model_error(const struct model *model)
 
 /* ---- values ------------------------------------------------------------ */
 
-static bool get_int(json_object *object, const char *key, int64_t *value)
+static bool get_member_int(json_object *object, const char *key, int64_t *value)
 {
-	return value_int(value_member(object, key), INT64_MIN, INT64_MAX, value);
+	return value_get_int(value_get_member(object, key), INT64_MIN, INT64_MAX, value);
 }
 
 /* Set @value to a bound, or to NETSYNC_UNKNOWN for null. Return false if it is invalid. */
-static bool take_bound(json_object *json, int64_t *value)
+static bool read_bound_value(json_object *json, int64_t *value)
 {
 	*value = NETSYNC_UNKNOWN;
-	return !json || value_int(json, INT64_MIN, INT64_MAX, value);
+	return !json || value_get_int(json, INT64_MIN, INT64_MAX, value);
 }
 
-static bool read_segment(json_object *object, struct netsync_segment *segment)
+static bool read_model_segment(json_object *object, struct netsync_segment *segment)
 {
-	return get_int(object, "from_ns", &segment->from_ns) &&
-	       get_int(object, "to_ns", &segment->to_ns) &&
-	       get_int(object, "offset_ns", &segment->offset_ns) &&
-	       value_double(value_member(object, "rate"), &segment->rate) &&
-	       take_bound(value_member(object, "bound_ns"), &segment->bound_ns);
+	return get_member_int(object, "from_ns", &segment->from_ns) &&
+	       get_member_int(object, "to_ns", &segment->to_ns) &&
+	       get_member_int(object, "offset_ns", &segment->offset_ns) &&
+	       value_get_double(value_get_member(object, "rate"), &segment->rate) &&
+	       read_bound_value(value_get_member(object, "bound_ns"), &segment->bound_ns);
 }
 
-static bool read_knot(json_object *array, struct netsync_knot *knot)
+static bool read_model_knot(json_object *array, struct netsync_knot *knot)
 {
-	return value_length(array) == 3 &&
-	       value_int(value_at(array, 0), INT64_MIN, INT64_MAX, &knot->time_ns) &&
-	       take_bound(value_at(array, 1), &knot->below_ns) &&
-	       take_bound(value_at(array, 2), &knot->above_ns);
+	return value_get_length(array) == 3 &&
+	       value_get_int(value_get_element(array, 0), INT64_MIN, INT64_MAX, &knot->time_ns) &&
+	       read_bound_value(value_get_element(array, 1), &knot->below_ns) &&
+	       read_bound_value(value_get_element(array, 2), &knot->above_ns);
 }
 
-static bool read_knots(json_object *array, struct netsync_knot *knots)
+static bool read_model_knots(json_object *array, struct netsync_knot *knots)
 {
-	for (size_t i = 0; i < value_length(array); i++)
-		if (!read_knot(value_at(array, i), &knots[i]))
+	for (size_t i = 0; i < value_get_length(array); i++)
+		if (!read_model_knot(value_get_element(array, i), &knots[i]))
 			return false;
 	return true;
 }
@@ -79,29 +79,29 @@ static bool read_knots(json_object *array, struct netsync_knot *knots)
  * Create the clock of a host. Return false if the numbers do not describe a clock, or if
  * out of memory.
  */
-static bool read_clock(json_object *host, struct netsync_clock **clock)
+static bool read_model_clock(json_object *host, struct netsync_clock **clock)
 {
-	json_object *segments = value_member(host, "segments");
-	json_object *bound = value_member(host, "bound_ns");
-	json_object *knots = value_member(bound, "knots");
-	json_object *growth = value_member(bound, "growth_ppm");
+	json_object *segments = value_get_member(host, "segments");
+	json_object *bound = value_get_member(host, "bound_ns");
+	json_object *knots = value_get_member(bound, "knots");
+	json_object *growth = value_get_member(bound, "growth_ppm");
 	struct netsync_model model = {
 		.size = sizeof(model),
-		.num_segments = value_length(segments),
-		.num_knots = value_length(knots),
+		.num_segments = value_get_length(segments),
+		.num_knots = value_get_length(knots),
 		.segment_size = sizeof(struct netsync_segment),
 		.knot_size = sizeof(struct netsync_knot),
 	};
 	struct netsync_segment *s = calloc(model.num_segments, sizeof(*s));
 	struct netsync_knot *k = calloc(model.num_knots + 1, sizeof(*k));
-	bool ok = s && k && read_knots(knots, k);
+	bool ok = s && k && read_model_knots(knots, k);
 
 	for (uint32_t i = 0; i < model.num_segments && ok; i++)
-		ok = read_segment(value_at(segments, i), &s[i]);
+		ok = read_model_segment(value_get_element(segments, i), &s[i]);
 	if (ok && model.num_knots)
-		ok = value_length(growth) == 2 &&
-		     value_double(value_at(growth, 0), &model.growth_ppm[0]) &&
-		     value_double(value_at(growth, 1), &model.growth_ppm[1]);
+		ok = value_get_length(growth) == 2 &&
+		     value_get_double(value_get_element(growth, 0), &model.growth_ppm[0]) &&
+		     value_get_double(value_get_element(growth, 1), &model.growth_ppm[1]);
 	model.segments = s;
 	model.knots = k;
 	ok = ok && !netsync_clock_new(&model, clock);
@@ -127,18 +127,19 @@ static bool read_clock(json_object *host, struct netsync_clock **clock)
  */
 static void read_host_span(struct host_span *span, json_object *json)
 {
-	json_object *segments = value_member(json, "segments");
-	const size_t num = value_length(segments);
+	json_object *segments = value_get_member(json, "segments");
+	const size_t num = value_get_length(segments);
 	int64_t slack;
 
 	span->from_ns = INT64_MIN;
 	span->to_ns = INT64_MAX;
-	if (!get_int(json, "first_ns", &span->first_ns) ||
-	    !get_int(json, "last_ns", &span->last_ns)) {
+	if (!get_member_int(json, "first_ns", &span->first_ns) ||
+	    !get_member_int(json, "last_ns", &span->last_ns)) {
 		span->first_ns = INT64_MIN;
 		span->last_ns = INT64_MAX;
-		if (!num || !get_int(value_at(segments, 0), "from_ns", &span->first_ns) ||
-		    !get_int(value_at(segments, num - 1), "to_ns", &span->last_ns))
+		if (!num ||
+		    !get_member_int(value_get_element(segments, 0), "from_ns", &span->first_ns) ||
+		    !get_member_int(value_get_element(segments, num - 1), "to_ns", &span->last_ns))
 			return;
 	}
 	if (__builtin_sub_overflow(span->last_ns, span->first_ns, &slack) || slack > MAX_SLACK)
@@ -151,8 +152,8 @@ static void read_host_span(struct host_span *span, json_object *json)
 		span->to_ns = INT64_MAX;
 }
 
-bool model_holds(const struct model *model, const struct model_host *host, int64_t first_ns,
-		 int64_t last_ns)
+bool model_contains_span(const struct model *model, const struct model_host *host, int64_t first_ns,
+			 int64_t last_ns)
 {
 	/* The reference is never corrected, so a result always covers it. */
 	return !strcmp(host->name, model->reference) ||
@@ -161,26 +162,26 @@ bool model_holds(const struct model *model, const struct model_host *host, int64
 
 static void read_model_host(struct model_host *host, json_object *json)
 {
-	json_object *clock = value_member(json, "clock");
+	json_object *clock = value_get_member(json, "clock");
 
 	host->json = json;
 	read_host_span(&host->span, json);
-	host->name = member_text(json, "name");
+	host->name = member_get_text(json, "name");
 	if (!json_object_is_type(clock, json_type_object))
 		return;
-	host->clock.host_name = member_text(clock, "host_name");
-	host->clock.name = value_text(value_member(clock, "name"), SIZE_MAX);
-	host->clock.has_uuid = !uuid_parse(member_text(clock, "uuid"), host->clock.uuid);
-	host->has_traces = get_int(clock, "epoch_ns", &host->clock.epoch_ns);
+	host->clock.host_name = member_get_text(clock, "host_name");
+	host->clock.name = value_get_text(value_get_member(clock, "name"), SIZE_MAX);
+	host->clock.has_uuid = !uuid_parse(member_get_text(clock, "uuid"), host->clock.uuid);
+	host->has_traces = get_member_int(clock, "epoch_ns", &host->clock.epoch_ns);
 }
 
-static bool has_format(json_object *root)
+static bool has_result_format(json_object *root)
 {
 	return json_object_is_type(root, json_type_object) &&
-	       !strcmp(member_text(root, "format"), MODEL_FORMAT);
+	       !strcmp(member_get_text(root, "format"), MODEL_FORMAT);
 }
 
-int model_take(struct model *model, json_object *root, const char *path)
+int model_set_root(struct model *model, json_object *root, const char *path)
 {
 	json_object *hosts;
 
@@ -189,16 +190,17 @@ int model_take(struct model *model, json_object *root, const char *path)
 	model->path = strdup(path);
 	if (!model->path)
 		return fail_without_memory(model);
-	if (!has_format(model->root))
+	if (!has_result_format(model->root))
 		return model_fail(model, -EINVAL, "%s: not a result of netsync (format %s).", path,
 				  MODEL_FORMAT);
-	model->reference = member_text(model->root, "reference");
-	hosts = value_member(model->root, "hosts");
-	model->hosts = calloc(value_length(hosts) + 1, sizeof(*model->hosts));
+	model->reference = member_get_text(model->root, "reference");
+	hosts = value_get_member(model->root, "hosts");
+	model->hosts = calloc(value_get_length(hosts) + 1, sizeof(*model->hosts));
 	if (!model->hosts)
 		return fail_without_memory(model);
-	for (; model->num_hosts < value_length(hosts); model->num_hosts++)
-		read_model_host(&model->hosts[model->num_hosts], value_at(hosts, model->num_hosts));
+	for (; model->num_hosts < value_get_length(hosts); model->num_hosts++)
+		read_model_host(&model->hosts[model->num_hosts],
+				value_get_element(hosts, model->num_hosts));
 	return 0;
 }
 
@@ -234,7 +236,7 @@ int model_open(struct model *model, const char *path)
 	}
 	root = json_object_from_fd(fd);
 	close(fd);
-	return root ? model_take(model, root, path) : explain_json(model, path);
+	return root ? model_set_root(model, root, path) : explain_json(model, path);
 }
 
 void model_close(struct model *model)
@@ -248,7 +250,7 @@ void model_close(struct model *model)
 /* ---- finding ----------------------------------------------------------- */
 
 /* Return a list of the hosts' names in the form " a, b", to be freed. */
-static char *list_hosts(const struct model *model)
+static char *list_host_names(const struct model *model)
 {
 	char *names = NULL;
 	size_t size;
@@ -270,21 +272,21 @@ int model_find_name(struct model *model, const char *name, const struct model_ho
 		if (!strcmp((*host)->name, name))
 			return 0;
 	}
-	names = list_hosts(model);
+	names = list_host_names(model);
 	model_fail(model, -ENOENT, "%s: no host \"%s\" in this result; the hosts are:%s.",
 		   model->path, name, names ? names : "");
 	free(names);
 	return -ENOENT;
 }
 
-bool model_same_kind(const struct model_clock *a, const struct model_clock *b)
+bool model_is_same_kind(const struct model_clock *a, const struct model_clock *b)
 {
 	return a->name && b->name ? !strcmp(a->name, b->name) : a->name == b->name;
 }
 
 static bool has_same_uuid(const struct model_host *host, const struct model_clock *clock)
 {
-	return host->has_traces && model_same_kind(clock, &host->clock) &&
+	return host->has_traces && model_is_same_kind(clock, &host->clock) &&
 	       clock->has_uuid == host->clock.has_uuid &&
 	       !memcmp(clock->uuid, host->clock.uuid, MODEL_UUID_SIZE);
 }
@@ -294,13 +296,13 @@ static bool is_same_clock(const struct model_host *host, const struct model_cloc
 	return has_same_uuid(host, clock) && !strcmp(clock->host_name, host->clock.host_name);
 }
 
-void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns)
+void model_get_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns)
 {
-	json_object *bound = value_member(host->json, "bound_ns");
+	json_object *bound = value_get_member(host->json, "bound_ns");
 
-	if (!take_bound(value_member(bound, "median"), median_ns))
+	if (!read_bound_value(value_get_member(bound, "median"), median_ns))
 		*median_ns = NETSYNC_UNKNOWN;
-	if (!take_bound(value_member(bound, "max"), most_ns))
+	if (!read_bound_value(value_get_member(bound, "max"), most_ns))
 		*most_ns = NETSYNC_UNKNOWN;
 }
 
@@ -312,16 +314,16 @@ static int64_t compute_bound_rank(const struct model_host *host)
 {
 	int64_t median, most;
 
-	if (!value_length(value_member(host->json, "segments")))
+	if (!value_get_length(value_get_member(host->json, "segments")))
 		return INT64_MAX;
-	model_bounds(host, &median, &most);
+	model_get_bounds(host, &median, &most);
 	return most != NETSYNC_UNKNOWN ? most : INT64_MAX - 1;
 }
 
-static const struct model_host *find_best(const struct model *model,
-					  bool (*is_in)(const struct model_host *host,
-							const struct model_clock *clock),
-					  const struct model_clock *clock)
+static const struct model_host *find_best_host(const struct model *model,
+					       bool (*is_in)(const struct model_host *host,
+							     const struct model_clock *clock),
+					       const struct model_clock *clock)
 {
 	const struct model_host *best = NULL;
 
@@ -344,7 +346,7 @@ static bool is_other_clock(const struct model_host *host, const struct model_clo
 
 static bool is_other_boot(const struct model_host *host, const struct model_clock *clock)
 {
-	return is_other_clock(host, clock) && model_same_kind(&host->clock, clock) &&
+	return is_other_clock(host, clock) && model_is_same_kind(&host->clock, clock) &&
 	       !strcmp(host->clock.host_name, clock->host_name);
 }
 
@@ -371,13 +373,13 @@ int model_check_clock(struct model *model, const struct model_clock *clock,
 	return fail_as_swapped(model, named, *host);
 }
 
-static bool has_file(const struct model_host *host, const struct stat *file)
+static bool has_trace_file(const struct model_host *host, const struct stat *file)
 {
-	json_object *traces = value_member(host->json, "traces");
+	json_object *traces = value_get_member(host->json, "traces");
 	struct stat other;
 
-	for (size_t i = 0; i < value_length(traces); i++) {
-		const char *path = member_text(value_at(traces, i), "path");
+	for (size_t i = 0; i < value_get_length(traces); i++) {
+		const char *path = member_get_text(value_get_element(traces, i), "path");
 
 		if (!stat(path, &other) && other.st_ino == file->st_ino &&
 		    other.st_dev == file->st_dev)
@@ -394,8 +396,8 @@ bool model_find_file(const struct model *model, const struct model_clock *clock,
 	if (clock->has_uuid || stat(path, &file))
 		return false;
 	for (size_t i = 0; i < model->num_hosts; i++)
-		if (model_same_kind(&model->hosts[i].clock, clock) &&
-		    has_file(&model->hosts[i], &file)) {
+		if (model_is_same_kind(&model->hosts[i].clock, clock) &&
+		    has_trace_file(&model->hosts[i], &file)) {
 			*host = &model->hosts[i];
 			return true;
 		}
@@ -406,11 +408,11 @@ int model_check_file(struct model *model, const struct model_host *host, const c
 {
 	struct stat file;
 
-	if (stat(path, &file) || has_file(host, &file))
+	if (stat(path, &file) || has_trace_file(host, &file))
 		return 0;
 	for (size_t i = 0; i < model->num_hosts; i++)
-		if (model_same_kind(&model->hosts[i].clock, &host->clock) &&
-		    has_file(&model->hosts[i], &file))
+		if (model_is_same_kind(&model->hosts[i].clock, &host->clock) &&
+		    has_trace_file(&model->hosts[i], &file))
 			return fail_as_swapped(model, host, &model->hosts[i]);
 	return 0;
 }
@@ -420,10 +422,10 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 {
 	char *names;
 
-	*host = find_best(model, is_same_clock, clock);
+	*host = find_best_host(model, is_same_clock, clock);
 	/* A clock that has a UUID is also found by the UUID, even if its host has another name. */
 	if (!*host && clock->has_uuid)
-		*host = find_best(model, has_same_uuid, clock);
+		*host = find_best_host(model, has_same_uuid, clock);
 	if (*host)
 		return 0;
 	if (clock->name && !strcmp(clock->name, NETSYNC_IO_CORRECTED_CLOCK))
@@ -436,7 +438,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 				model, -ENOENT,
 				"%s: this trace was recorded with another clock: %s was rebooted, another machine has the same name, or (with trace-cmd) this is another recording. Use the result of this recording.",
 				model->path, clock->host_name);
-	names = list_hosts(model);
+	names = list_host_names(model);
 	model_fail(model, -ENOENT,
 		   "%s: no host \"%s\" with this clock in this result; the hosts are:%s.",
 		   model->path, clock->host_name, names ? names : "");
@@ -448,17 +450,17 @@ int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock)
 {
 	*clock = NULL;
-	if (!value_length(value_member(host->json, "segments")))
+	if (!value_get_length(value_get_member(host->json, "segments")))
 		return model_fail(model, -ENODATA, "%s: the clock of %s could not be corrected.",
 				  model->path, host->name);
-	if (!read_clock(host->json, clock))
+	if (!read_model_clock(host->json, clock))
 		return model_fail(model, -EINVAL, "%s: the clock of %s is damaged.", model->path,
 				  host->name);
 	return 0;
 }
 
-int model_shift(struct model *model, const struct model_host *host, const struct model_clock *clock,
-		int64_t *shift_ns)
+int model_find_shift(struct model *model, const struct model_host *host,
+		     const struct model_clock *clock, int64_t *shift_ns)
 {
 	if (!__builtin_sub_overflow(host->clock.epoch_ns, clock->epoch_ns, shift_ns))
 		return 0;

@@ -52,7 +52,7 @@ struct model {
  */
 int model_open(struct model *model, const char *path);
 /* Like model_open(), for a JSON tree, which the model then owns. @path is used in messages. */
-int model_take(struct model *model, struct json_object *root, const char *path);
+int model_set_root(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
@@ -62,11 +62,11 @@ const char *model_error(const struct model *model);
  * another machine has the same one (as copies of a virtual machine do), it is derived
  * from the host's name.
  */
-void model_machine_uuid(const struct model *model, const struct model_host *host,
-			uint8_t uuid[MODEL_UUID_SIZE]);
+void model_make_machine_uuid(const struct model *model, const struct model_host *host,
+			     uint8_t uuid[MODEL_UUID_SIZE]);
 
 /* Do two clocks have the same name, or do both have none? */
-bool model_same_kind(const struct model_clock *a, const struct model_clock *b);
+bool model_is_same_kind(const struct model_clock *a, const struct model_clock *b);
 
 /* Find the host with this name. Return -ENOENT if there is none. */
 int model_find_name(struct model *model, const char *name, const struct model_host **host);
@@ -103,10 +103,10 @@ int model_check_file(struct model *model, const struct model_host *host, const c
 int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock);
 /* Set the error bounds of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
-void model_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
+void model_get_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
 /* Does the result cover these times on a host's clock? */
-bool model_holds(const struct model *model, const struct model_host *host, int64_t first_ns,
-		 int64_t last_ns);
+bool model_contains_span(const struct model *model, const struct model_host *host, int64_t first_ns,
+			 int64_t last_ns);
 /*
  * Check that the result covers these times on a host's clock. Return 0, or -ERANGE;
  * model_error() then reports how far outside the times are.
@@ -120,8 +120,8 @@ int model_fail(struct model *model, int err, const char *format, ...)
  * Get the difference to add to times of a trace with this clock to get times of the host's
  * clock. Return -ERANGE if the difference does not fit into 64 bits.
  */
-int model_shift(struct model *model, const struct model_host *host, const struct model_clock *clock,
-		int64_t *shift_ns);
+int model_find_shift(struct model *model, const struct model_host *host,
+		     const struct model_clock *clock, int64_t *shift_ns);
 
 /*
  * Find the host of the model that corresponds to a host of @ns that @io has read. It is the host

@@ -2,7 +2,7 @@
 /* Access results by index. This cannot fail for a valid index. */
 #include "result-info.h"
 
-struct netsync_host_info host_info(const struct netsync *ns, uint32_t index)
+struct netsync_host_info get_host_info(const struct netsync *ns, uint32_t index)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 
@@ -10,7 +10,7 @@ struct netsync_host_info host_info(const struct netsync *ns, uint32_t index)
 	return info;
 }
 
-struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index)
+struct netsync_pair_info get_pair_info(const struct netsync *ns, uint32_t index)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
 
@@ -18,7 +18,7 @@ struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index)
 	return info;
 }
 
-struct netsync_io_trace trace_info(const struct netsync_io *io, uint32_t index)
+struct netsync_io_trace get_io_trace_info(const struct netsync_io *io, uint32_t index)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
 
@@ -26,7 +26,7 @@ struct netsync_io_trace trace_info(const struct netsync_io *io, uint32_t index)
 	return info;
 }
 
-struct netsync_step step_info(const struct netsync *ns, uint32_t host, uint32_t index)
+struct netsync_step get_step_info(const struct netsync *ns, uint32_t host, uint32_t index)
 {
 	struct netsync_step info = { .size = sizeof(info) };
 
@@ -34,7 +34,7 @@ struct netsync_step step_info(const struct netsync *ns, uint32_t host, uint32_t 
 	return info;
 }
 
-struct netsync_stack stack_info(const struct netsync *ns, uint32_t host, enum netsync_dir dir)
+struct netsync_stack get_stack_info(const struct netsync *ns, uint32_t host, enum netsync_dir dir)
 {
 	struct netsync_stack info = { .size = sizeof(info) };
 
@@ -42,7 +42,7 @@ struct netsync_stack stack_info(const struct netsync *ns, uint32_t host, enum ne
 	return info;
 }
 
-struct netsync_steering steering_info(const struct netsync *ns, uint32_t host)
+struct netsync_steering get_steering_info(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_steering info = { .size = sizeof(info) };
 

@@ -8,11 +8,11 @@
 #include <netsync-io.h>
 #include <netsync.h>
 
-struct netsync_host_info host_info(const struct netsync *ns, uint32_t index);
-struct netsync_pair_info pair_info(const struct netsync *ns, uint32_t index);
-struct netsync_step step_info(const struct netsync *ns, uint32_t host, uint32_t index);
-struct netsync_stack stack_info(const struct netsync *ns, uint32_t host, enum netsync_dir dir);
-struct netsync_steering steering_info(const struct netsync *ns, uint32_t host);
-struct netsync_io_trace trace_info(const struct netsync_io *io, uint32_t index);
+struct netsync_host_info get_host_info(const struct netsync *ns, uint32_t index);
+struct netsync_pair_info get_pair_info(const struct netsync *ns, uint32_t index);
+struct netsync_step get_step_info(const struct netsync *ns, uint32_t host, uint32_t index);
+struct netsync_stack get_stack_info(const struct netsync *ns, uint32_t host, enum netsync_dir dir);
+struct netsync_steering get_steering_info(const struct netsync *ns, uint32_t host);
+struct netsync_io_trace get_io_trace_info(const struct netsync_io *io, uint32_t index);
 
 #endif

@@ -12,7 +12,7 @@
 static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct model_clock *clock)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		const struct netsync_io_trace info = trace_info(io, i);
+		const struct netsync_io_trace info = get_io_trace_info(io, i);
 
 		if (info.host != host)
 			continue;
@@ -32,13 +32,13 @@ static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct 
  * Check the host that was found by name. A host with the same name may be of another
  * boot, or another machine.
  */
-static int check_traces(struct model *model, const struct netsync_io *io, uint32_t host,
-			const struct model_clock *clock, const struct model_host **found)
+static int check_host_traces(struct model *model, const struct netsync_io *io, uint32_t host,
+			     const struct model_clock *clock, const struct model_host **found)
 {
 	int ret = model_check_clock(model, clock, found);
 
 	for (uint32_t i = 0; i < netsync_io_num_traces(io) && !ret; i++) {
-		const struct netsync_io_trace info = trace_info(io, i);
+		const struct netsync_io_trace info = get_io_trace_info(io, i);
 
 		if (info.host == host)
 			ret = model_check_file(model, *found, info.path);
@@ -51,13 +51,13 @@ int model_match(struct model *model, const struct netsync *ns, const struct nets
 {
 	struct model_clock clock;
 	const bool has_clock = get_result_clock(io, host, &clock);
-	int ret = model_find_name(model, host_info(ns, host).name, found);
+	int ret = model_find_name(model, get_host_info(ns, host).name, found);
 
 	*shift_ns = 0;
 	if (has_clock)
 		ret = ret ? model_find_clock(model, &clock, found) :
-			    check_traces(model, io, host, &clock, found);
+			    check_host_traces(model, io, host, &clock, found);
 	if (!ret && has_clock && (*found)->has_traces)
-		ret = model_shift(model, *found, &clock, shift_ns);
+		ret = model_find_shift(model, *found, &clock, shift_ns);
 	return ret;
 }

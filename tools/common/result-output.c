@@ -27,16 +27,16 @@ static bool write_result(FILE *out, const void *data)
 
 	switch (result->outcome->format) {
 	case FORMAT_JSON:
-		return write_json(out, result->ns, result->io, result->outcome);
+		return write_result_json(out, result->ns, result->io, result->outcome);
 	case FORMAT_BT2_ARGS:
 		return write_bt2_args(out, result->ns, result->io);
 	default:
-		write_table(out, result->ns);
+		write_result_table(out, result->ns);
 		return true;
 	}
 }
 
-bool outcome_check(const struct outcome *outcome)
+bool outcome_check_output(const struct outcome *outcome)
 {
 	return output_check(&outcome->output);
 }
@@ -58,7 +58,7 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 #define MOST_EXPLAINED 20
 
 /* Return the names of the hosts of an island, as "web", "web and db", or "a, b and c". */
-static char *island_names(const struct netsync *ns, uint32_t island, uint32_t *num)
+static char *list_island_names(const struct netsync *ns, uint32_t island, uint32_t *num)
 {
 	char *names = NULL;
 	uint32_t left;
@@ -67,10 +67,10 @@ static char *island_names(const struct netsync *ns, uint32_t island, uint32_t *n
 
 	*num = 0;
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		*num += host_info(ns, i).island == island;
+		*num += get_host_info(ns, i).island == island;
 	left = *num;
 	for (uint32_t i = 0; i < netsync_num_hosts(ns) && list; i++) {
-		const struct netsync_host_info info = host_info(ns, i);
+		const struct netsync_host_info info = get_host_info(ns, i);
 
 		if (info.island != island)
 			continue;
@@ -82,10 +82,10 @@ static char *island_names(const struct netsync *ns, uint32_t island, uint32_t *n
 	return names;
 }
 
-static bool has_packets(const struct netsync *ns, uint32_t island)
+static bool has_island_packets(const struct netsync *ns, uint32_t island)
 {
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		const struct netsync_host_info info = host_info(ns, i);
+		const struct netsync_host_info info = get_host_info(ns, i);
 
 		if (info.island == island && info.packets)
 			return true;
@@ -104,7 +104,7 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
 	struct island_span span = { INT64_MAX, INT64_MIN };
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		const struct netsync_host_info info = host_info(ns, i);
+		const struct netsync_host_info info = get_host_info(ns, i);
 
 		if (info.island != island || info.last_ns < info.first_ns)
 			continue;
@@ -172,10 +172,10 @@ static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
 	},
 };
 
-static const char *choose_advice(const struct outcome *outcome, const struct netsync *ns,
-				 uint32_t one, uint32_t other)
+static const char *choose_island_advice(const struct outcome *outcome, const struct netsync *ns,
+					uint32_t one, uint32_t other)
 {
-	const bool any = has_packets(ns, one) && has_packets(ns, other);
+	const bool any = has_island_packets(ns, one) && has_island_packets(ns, other);
 
 	return advice[any ? MISSING_SHARED : MISSING_ALL][outcome->source];
 }
@@ -185,12 +185,12 @@ static const char *choose_advice(const struct outcome *outcome, const struct net
  * exceeds the traced span, every time may be before or after the step, and no message can be
  * used.
  */
-static int64_t set_back_by(const struct netsync *ns, uint32_t host)
+static int64_t find_largest_set_back(const struct netsync *ns, uint32_t host)
 {
 	int64_t most = 0;
 
-	for (uint32_t i = 0; i < host_info(ns, host).num_steps; i++) {
-		const struct netsync_step step = step_info(ns, host, i);
+	for (uint32_t i = 0; i < get_host_info(ns, host).num_steps; i++) {
+		const struct netsync_step step = get_step_info(ns, host, i);
 
 		if (step.known && -step.offset_ns > most)
 			most = -step.offset_ns;
@@ -204,8 +204,8 @@ static int64_t set_back_by(const struct netsync *ns, uint32_t host)
  */
 static bool explain_set_back(const struct netsync *ns, uint32_t host)
 {
-	const struct netsync_host_info info = host_info(ns, host);
-	const int64_t by = set_back_by(ns, host);
+	const struct netsync_host_info info = get_host_info(ns, host);
+	const int64_t by = find_largest_set_back(ns, host);
 	char back[VALUE_SIZE];
 
 	/*
@@ -241,9 +241,9 @@ static bool explain_ambiguous(const struct netsync *ns, const char *one, const c
 /* Warn of every island except the reference's, because its hosts cannot be corrected. */
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
-	uint32_t main = host_info(ns, netsync_reference(ns)).island;
+	uint32_t main = get_host_info(ns, netsync_reference(ns)).island;
 	uint32_t num_reached, num, explained = 0;
-	char *reached = island_names(ns, main, &num_reached);
+	char *reached = list_island_names(ns, main, &num_reached);
 	const struct island_span span = find_island_span(ns, main);
 	bool told = false;
 
@@ -251,11 +251,11 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		struct island_span apart;
 		char *names;
 
-		if (host_info(ns, i).island != i || i == main)
+		if (get_host_info(ns, i).island != i || i == main)
 			continue;
 		if (!told && explained++ >= MOST_EXPLAINED)
 			continue;
-		names = island_names(ns, i, &num);
+		names = list_island_names(ns, i, &num);
 		/* A reason that the reference shares with all islands is reported once. */
 		told = told || (num_reached == 1 && explain_set_back(ns, netsync_reference(ns))) ||
 		       explain_ambiguous(ns, reached ? reached : "", names ? names : "");
@@ -271,12 +271,12 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		}
 		complain("warning: %s %s no packets with %s%s.", reached ? reached : "",
 			 num_reached > 1 ? "share" : "shares", names ? names : "",
-			 choose_advice(outcome, ns, main, i));
+			 choose_island_advice(outcome, ns, main, i));
 		free(names);
 	}
 	if (explained > MOST_EXPLAINED)
 		complain("warning: %" PRIu32 " more groups of hosts are not connected with %s.",
-			 explained - MOST_EXPLAINED, host_info(ns, netsync_reference(ns)).name);
+			 explained - MOST_EXPLAINED, get_host_info(ns, netsync_reference(ns)).name);
 	free(reached);
 }
 
@@ -352,7 +352,7 @@ static bool explain_hosts(const struct outcome *outcome, const struct netsync *n
 	bool ok = true;
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		const struct netsync_host_info info = host_info(ns, i);
+		const struct netsync_host_info info = get_host_info(ns, i);
 
 		ok &= is_host_corrected(outcome, ns, &info);
 		if (needs_explanation(outcome, &info) && num++ < MOST_EXPLAINED)
@@ -370,7 +370,7 @@ static bool explain_hosts(const struct outcome *outcome, const struct netsync *n
  * Is most of a host's bound, and therefore its median, only wide because nothing reports
  * that no daemon steered the clocks?
  */
-static bool is_silent(const struct netsync_host_info *info)
+static bool is_bound_mostly_silent(const struct netsync_host_info *info)
 {
 	return info->bound_max_ns != NETSYNC_UNKNOWN &&
 	       info->silent_ns > (info->last_ns - info->first_ns) / 2;
@@ -383,9 +383,9 @@ static void explain_silences(const struct netsync *ns)
 	uint32_t num = 0;
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		const struct netsync_host_info info = host_info(ns, i);
+		const struct netsync_host_info info = get_host_info(ns, i);
 
-		if (is_silent(&info) && !num++)
+		if (is_bound_mostly_silent(&info) && !num++)
 			first = info.name;
 	}
 	if (num > 1)
@@ -403,7 +403,7 @@ int outcome_explain(const struct outcome *outcome, const struct netsync *ns)
 	if (netsync_num_hosts(ns) == 1)
 		complain(
 			"warning: all traces belong to one host, %s, so there is nothing to synchronize.",
-			host_info(ns, 0).name);
+			get_host_info(ns, 0).name);
 	explain_islands(outcome, ns);
 	if (!explain_hosts(outcome, ns))
 		status = EXIT_PARTIAL;

@@ -38,7 +38,7 @@ struct outcome {
 	}
 
 /* Like output_check() and output_write(), for a result. */
-bool outcome_check(const struct outcome *outcome);
+bool outcome_check_output(const struct outcome *outcome);
 bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 		   const struct netsync_io *io);
 /*

@@ -50,7 +50,7 @@ int model_check_span(struct model *model, const struct model_host *host,
 	const int64_t bound = get_bound_at(clock, early > late ? first_ns : last_ns);
 	char from[VALUE_SIZE], to[VALUE_SIZE], far[VALUE_SIZE], off[VALUE_SIZE];
 
-	if (model_holds(model, host, first_ns, last_ns))
+	if (model_contains_span(model, host, first_ns, last_ns))
 		return 0;
 	return model_fail(
 		model, -ERANGE,

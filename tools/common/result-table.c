@@ -13,8 +13,8 @@
 
 /* ---- hosts ------------------------------------------------------------- */
 
-bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns, int64_t *offset_ns,
-	      double *skew_ppm)
+bool find_clock_state_at(const struct netsync *ns, uint32_t host, int64_t time_ns,
+			 int64_t *offset_ns, double *skew_ppm)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
 	struct netsync_model model = { .size = sizeof(model) };
@@ -33,10 +33,10 @@ bool clock_at(const struct netsync *ns, uint32_t host, int64_t time_ns, int64_t 
 	       !__builtin_sub_overflow(corrected, time_ns, offset_ns);
 }
 
-double skew_within(const struct netsync *ns, uint32_t host)
+double compute_skew_bound(const struct netsync *ns, uint32_t host)
 {
 	const struct netsync_clock *clock = netsync_host_clock(ns, host);
-	const struct netsync_host_info info = host_info(ns, host);
+	const struct netsync_host_info info = get_host_info(ns, host);
 	int64_t first, last, corrected;
 
 	if (!clock || info.last_ns <= info.first_ns ||
@@ -83,7 +83,7 @@ static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 }
 
 /* Format an offset as "+1.5 s", or as "-" if it is unknown. */
-static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
+static void put_offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
 {
 	char value[VALUE_SIZE];
 
@@ -96,28 +96,28 @@ static void offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns
 		snprintf(cell, CELL_SIZE, "-");
 }
 
-static void host_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_host_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
-	const struct netsync_host_info info = host_info(ns, row);
+	const struct netsync_host_info info = get_host_info(ns, row);
 	bool is_reference = (int)row == netsync_reference(ns);
 	char median[VALUE_SIZE], max[VALUE_SIZE];
 	double skew_ppm = 0;
 	int64_t offset = 0;
-	bool known = clock_at(ns, row, find_middle_of_trace(&info), &offset, &skew_ppm);
+	bool known = find_clock_state_at(ns, row, find_middle_of_trace(&info), &offset, &skew_ppm);
 
 	switch (column) {
 	case 0:
 		snprintf(cell, CELL_SIZE, "%s", info.name);
 		break;
 	case 1:
-		offset_cell(cell, is_reference, known, offset);
+		put_offset_cell(cell, is_reference, known, offset);
 		break;
 	case 2:
 		if (is_reference || !known)
 			snprintf(cell, CELL_SIZE, "-");
 		else
-			print_skew(cell, skew_ppm, skew_within(ns, row));
+			print_skew(cell, skew_ppm, compute_skew_bound(ns, row));
 		break;
 	case 3:
 		if (is_reference)
@@ -146,19 +146,19 @@ static void host_cell(const void *data, uint32_t row, unsigned int column, char 
 
 /* ---- pairs ------------------------------------------------------------- */
 
-static void pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
 	/* Each pair has two rows, one for each direction. */
-	const struct netsync_pair_info info = pair_info(ns, row / 2);
+	const struct netsync_pair_info info = get_pair_info(ns, row / 2);
 	unsigned int way = row % 2;
 	char value[VALUE_SIZE];
 
 	*cell = '\0';
 	switch (column) {
 	case 0:
-		snprintf(cell, CELL_SIZE, "%.70s -> %.70s", host_info(ns, info.host[way]).name,
-			 host_info(ns, info.host[!way]).name);
+		snprintf(cell, CELL_SIZE, "%.70s -> %.70s", get_host_info(ns, info.host[way]).name,
+			 get_host_info(ns, info.host[!way]).name);
 		break;
 	case 1:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, info.messages[way]);
@@ -187,15 +187,15 @@ static void pair_cell(const void *data, uint32_t row, unsigned int column, char 
 
 /* ---- steering of clocks ------------------------------------------------- */
 
-static void steering_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_steering_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
-	const struct netsync_steering info = steering_info(ns, row);
+	const struct netsync_steering info = get_steering_info(ns, row);
 	const double ppm = column == 2 ? info.min_ppm : info.max_ppm;
 	char value[VALUE_SIZE];
 
 	if (column == 0)
-		snprintf(cell, CELL_SIZE, "%s", host_info(ns, row).name);
+		snprintf(cell, CELL_SIZE, "%s", get_host_info(ns, row).name);
 	else if (column == 1)
 		snprintf(cell, CELL_SIZE, "%" PRIu64, info.points);
 	else if (!info.points || (column < 4 && !isfinite(ppm)))
@@ -206,27 +206,27 @@ static void steering_cell(const void *data, uint32_t row, unsigned int column, c
 		snprintf(cell, CELL_SIZE, "%s", format_duration(value, info.unknown_ns));
 }
 
-static bool has_steering(const struct netsync *ns)
+static bool has_any_steering(const struct netsync *ns)
 {
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (steering_info(ns, i).points)
+		if (get_steering_info(ns, i).points)
 			return true;
 	return false;
 }
 
 /* ---- time in a host's stack ---------------------------------------------- */
 
-static void stack_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_stack_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
 	/* Each host has two rows, one for each direction. */
 	enum netsync_dir dir = row % 2 ? NETSYNC_IN : NETSYNC_OUT;
-	const struct netsync_stack info = stack_info(ns, row / 2, dir);
+	const struct netsync_stack info = get_stack_info(ns, row / 2, dir);
 	const int64_t values[] = { info.min_ns, info.median_ns, info.p99_ns, info.max_ns };
 	char value[VALUE_SIZE];
 
 	if (column == 0)
-		snprintf(cell, CELL_SIZE, "%.140s %s", host_info(ns, row / 2).name,
+		snprintf(cell, CELL_SIZE, "%.140s %s", get_host_info(ns, row / 2).name,
 			 dir == NETSYNC_OUT ? "out" : "in");
 	else if (column == 1)
 		snprintf(cell, CELL_SIZE, "%" PRIu64, info.packets);
@@ -236,44 +236,45 @@ static void stack_cell(const void *data, uint32_t row, unsigned int column, char
 		snprintf(cell, CELL_SIZE, "-");
 }
 
-static bool has_stack(const struct netsync *ns)
+static bool has_any_stack(const struct netsync *ns)
 {
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
-		if (stack_info(ns, i, NETSYNC_OUT).packets || stack_info(ns, i, NETSYNC_IN).packets)
+		if (get_stack_info(ns, i, NETSYNC_OUT).packets ||
+		    get_stack_info(ns, i, NETSYNC_IN).packets)
 			return true;
 	return false;
 }
 
 /* ---- printing ---------------------------------------------------------- */
 
-void write_table(FILE *out, const struct netsync *ns)
+void write_result_table(FILE *out, const struct netsync *ns)
 {
 	const struct table hosts = {
 		.columns = 7,
 		.rows = netsync_num_hosts(ns),
 		.heads = { "host", "offset (mid-trace)", "skew", "error bound (median / max)",
 			   "packets", "steps", "quality" },
-		.cell = host_cell,
+		.cell = put_host_cell,
 	};
 	const struct table pairs = {
 		.columns = 6,
 		.rows = netsync_num_pairs(ns) * 2,
 		.heads = { "direction", "messages", "smallest delay", "inversions", "quality",
 			   "events (NAT) / ambiguous / unmatched" },
-		.cell = pair_cell,
+		.cell = put_pair_cell,
 	};
 	const struct table steering = {
 		.columns = 5,
-		.rows = has_steering(ns) ? netsync_num_hosts(ns) : 0,
+		.rows = has_any_steering(ns) ? netsync_num_hosts(ns) : 0,
 		.heads = { "steered clock", "points", "slowest", "fastest", "unreported" },
-		.cell = steering_cell,
+		.cell = put_steering_cell,
 	};
 	const struct table stacks = {
 		.columns = 6,
-		.rows = has_stack(ns) ? netsync_num_hosts(ns) * 2 : 0,
+		.rows = has_any_stack(ns) ? netsync_num_hosts(ns) * 2 : 0,
 		.heads = { "time in the stack", "packets", "smallest", "median", "99 %",
 			   "largest" },
-		.cell = stack_cell,
+		.cell = put_stack_cell,
 	};
 
 	table_print(out, ns, &hosts);
@@ -284,10 +285,10 @@ void write_table(FILE *out, const struct netsync *ns)
 
 /* ---- tables of netsync live --------------------------------------------- */
 
-static void live_host_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_live_host_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct live_state *state = data;
-	const struct netsync_host_info info = host_info(state->ns, row);
+	const struct netsync_host_info info = get_host_info(state->ns, row);
 	const struct live_host *host = &state->hosts[row];
 	bool is_reference = (int)row == netsync_reference(state->ns);
 	char value[VALUE_SIZE];
@@ -298,7 +299,7 @@ static void live_host_cell(const void *data, uint32_t row, unsigned int column, 
 		snprintf(cell, CELL_SIZE, "%s", info.name);
 		break;
 	case 1:
-		offset_cell(cell, is_reference, host->known, host->offset_ns);
+		put_offset_cell(cell, is_reference, host->known, host->offset_ns);
 		break;
 	case 2:
 		if (!is_reference && host->known)
@@ -321,10 +322,10 @@ static void live_host_cell(const void *data, uint32_t row, unsigned int column, 
 	}
 }
 
-static void live_pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_live_pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct live_state *state = data;
-	const struct netsync_pair_info info = pair_info(state->ns, row / 2);
+	const struct netsync_pair_info info = get_pair_info(state->ns, row / 2);
 	unsigned int way = row % 2;
 
 	if (column == 1)
@@ -332,7 +333,7 @@ static void live_pair_cell(const void *data, uint32_t row, unsigned int column, 
 	else if (column == 4)
 		snprintf(cell, CELL_SIZE, "%s", way ? "" : netsync_quality_name(info.quality));
 	else
-		pair_cell(state->ns, row, column ? column - 1 : 0, cell);
+		put_pair_cell(state->ns, row, column ? column - 1 : 0, cell);
 }
 
 struct live_steps {
@@ -340,7 +341,7 @@ struct live_steps {
 	struct live_step step[LIVE_STEPS];
 };
 
-static void live_step_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_live_step_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct live_steps *steps = data;
 	const struct live_step *s = &steps->step[row];
@@ -349,7 +350,7 @@ static void live_step_cell(const void *data, uint32_t row, unsigned int column, 
 
 	switch (column) {
 	case 0:
-		snprintf(cell, CELL_SIZE, "%s", host_info(steps->state->ns, s->host).name);
+		snprintf(cell, CELL_SIZE, "%s", get_host_info(steps->state->ns, s->host).name);
 		break;
 	case 1:
 		snprintf(cell, CELL_SIZE, "%s ago",
@@ -373,19 +374,19 @@ void write_live_table(FILE *out, const struct live_state *state)
 		.rows = netsync_num_hosts(state->ns),
 		.heads = { "host", "offset (now)", "skew", "error bound", "packets/s", "steps",
 			   "quality" },
-		.cell = live_host_cell,
+		.cell = put_live_host_cell,
 	};
 	const struct table pairs = {
 		.columns = 5,
 		.rows = netsync_num_pairs(state->ns) * 2,
 		.heads = { "direction", "messages/s", "messages", "smallest delay", "quality" },
-		.cell = live_pair_cell,
+		.cell = put_live_pair_cell,
 	};
 	const struct table changes = {
 		.columns = 4,
-		.rows = live_last_steps(state->ns, steps.step),
+		.rows = live_list_last_steps(state->ns, steps.step),
 		.heads = { "step", "when", "offset", "skew" },
-		.cell = live_step_cell,
+		.cell = put_live_step_cell,
 	};
 
 	table_print(out, state, &hosts);

@@ -15,31 +15,31 @@ static const uint8_t namespace[MODEL_UUID_SIZE] = {
  * Return the name of a host's machine. All hosts of one machine (its clocks and network
  * namespaces) have the machine's name.
  */
-static const char *machine_name(const struct model_host *host)
+static const char *get_machine_name(const struct model_host *host)
 {
 	return host->has_traces ? host->clock.host_name : host->name;
 }
 
-static bool is_shared(const struct model *model, const struct model_host *host)
+static bool is_uuid_shared(const struct model *model, const struct model_host *host)
 {
 	for (size_t i = 0; i < model->num_hosts; i++) {
 		const struct model_host *other = &model->hosts[i];
 
 		if (other->clock.has_uuid &&
 		    !memcmp(other->clock.uuid, host->clock.uuid, MODEL_UUID_SIZE) &&
-		    strcmp(machine_name(other), machine_name(host)))
+		    strcmp(get_machine_name(other), get_machine_name(host)))
 			return true;
 	}
 	return false;
 }
 
-void model_machine_uuid(const struct model *model, const struct model_host *host,
-			uint8_t uuid[MODEL_UUID_SIZE])
+void model_make_machine_uuid(const struct model *model, const struct model_host *host,
+			     uint8_t uuid[MODEL_UUID_SIZE])
 {
 	const bool has_uuid = host->clock.has_uuid;
-	const char *name = machine_name(host);
+	const char *name = get_machine_name(host);
 
-	if (has_uuid && !is_shared(model, host))
+	if (has_uuid && !is_uuid_shared(model, host))
 		memcpy(uuid, host->clock.uuid, MODEL_UUID_SIZE);
 	else
 		uuid_generate_sha1(uuid, has_uuid ? host->clock.uuid : namespace, name,

@@ -28,7 +28,7 @@ static void note_first_signal(int number)
  * Set a signal handler. An ignored SIGHUP stays ignored, because nohup(1) starts commands
  * that way.
  */
-static void set_handler(int number, void (*handler)(int number))
+static void set_signal_handler(int number, void (*handler)(int number))
 {
 	const struct sigaction action = { .sa_handler = handler };
 	struct sigaction old;
@@ -40,14 +40,14 @@ static void set_handler(int number, void (*handler)(int number))
 
 void catch_signal(int number)
 {
-	set_handler(number, note_first_signal);
+	set_signal_handler(number, note_first_signal);
 }
 
 /* ---- a signal that stops a command ---------------------------------------- */
 
 static const char *volatile written = "nothing was written";
 
-void note_output(const char *what)
+void note_partial_output(const char *what)
 {
 	written = what;
 }
@@ -74,7 +74,7 @@ static void explain_and_end(int number)
 	write_to_stderr("; ");
 	write_to_stderr(what);
 	write_to_stderr(".\n");
-	set_ends(SIG_DFL);
+	set_ending_handlers(SIG_DFL);
 	raise(number);
 }
 
@@ -85,7 +85,7 @@ bool is_explaining_handler(void (*handler)(int number))
 
 void explain_stop(void)
 {
-	set_ends(explain_and_end);
+	set_ending_handlers(explain_and_end);
 }
 
 /* ---- two signals -------------------------------------------------------- */
@@ -97,38 +97,38 @@ static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 volatile sig_atomic_t hurried;
 static char last_words[PATH_MAX + 128];
 
-void set_ends(void (*handler)(int number))
+void set_ending_handlers(void (*handler)(int number))
 {
 	for (size_t i = 0; i < NUM_ENDS; i++)
-		set_handler(ends[i], handler);
+		set_signal_handler(ends[i], handler);
 }
 
-static void on_twice(int number)
+static void handle_signal_twice(int number)
 {
 	if (interrupted) {
 		hurried = number;
-		set_ends(SIG_DFL);
+		set_ending_handlers(SIG_DFL);
 	}
 	interrupted = number;
 }
 
 void catch_signals_twice(void)
 {
-	set_ends(on_twice);
+	set_ending_handlers(handle_signal_twice);
 }
 
-static void on_last(int number)
+static void handle_last_signal(int number)
 {
 	const ssize_t put = write(STDERR_FILENO, last_words, strlen(last_words));
 
 	(void)put;
-	set_ends(SIG_DFL);
+	set_ending_handlers(SIG_DFL);
 	raise(number);
 }
 
 void catch_signals_last(const char *words)
 {
-	const struct sigaction action = { .sa_handler = on_last };
+	const struct sigaction action = { .sa_handler = handle_last_signal };
 
 	snprintf(last_words, sizeof(last_words), "%s", words);
 	sigaction(SIGINT, &action, NULL);

@@ -22,7 +22,7 @@ extern void (*volatile before_end)(void);
 
 /*
  * Make SIGINT, SIGTERM and SIGHUP print which work was stopped, as given to
- * progress_start(), and the text given to note_output(). The signals then take their
+ * progress_start(), and the text given to note_partial_output(). The signals then take their
  * default actions.
  */
 void explain_stop(void);
@@ -32,10 +32,10 @@ bool is_explaining_handler(void (*handler)(int number));
  * Set the state of the output that is printed after a signal, such as "nothing was
  * written". The string must be static.
  */
-void note_output(const char *what);
+void note_partial_output(const char *what);
 
 /* Set the handler of SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP stays ignored. */
-void set_ends(void (*handler)(int number));
+void set_ending_handlers(void (*handler)(int number));
 
 /* Number of the second signal, with the handlers below, or 0 if there was none. */
 extern volatile sig_atomic_t hurried;

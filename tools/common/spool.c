@@ -11,26 +11,27 @@
 static bool complain_of_spool_folder(void)
 {
 	complain("%s: cannot store temporary data: %s. Set TMPDIR to another directory.",
-		 scratch_folder(false), strerror(errno));
+		 scratch_get_folder(false), strerror(errno));
 	return false;
 }
 
 bool spool_open(struct spool *spool, size_t size)
 {
-	const int fd = scratch_file();
+	const int fd = scratch_open_file();
 
 	spool->size = size;
 	spool->file = fd < 0 ? NULL : fdopen(fd, "w+");
 	return spool->file || complain_of_spool_folder();
 }
 
-void spool_put(struct spool *spool, const void *record)
+void spool_put_record(struct spool *spool, const void *record)
 {
 	/* An error is reported when the records are read. */
 	fwrite(record, spool->size, 1, spool->file);
 }
 
-bool spool_replay(struct spool *spool, bool (*each)(void *data, const void *record), void *data)
+bool spool_read_records(struct spool *spool, bool (*each)(void *data, const void *record),
+			void *data)
 {
 	_Alignas(max_align_t) char record[SPOOL_RECORD];
 

@@ -21,13 +21,14 @@ struct spool {
 bool spool_open(struct spool *spool, size_t size);
 
 /* Write a record to the spool. */
-void spool_put(struct spool *spool, const void *record);
+void spool_put_record(struct spool *spool, const void *record);
 
 /*
  * Call @each for every record. This can be repeated. Return false if @each returned false or,
  * after a message, if not all records could be kept.
  */
-bool spool_replay(struct spool *spool, bool (*each)(void *data, const void *record), void *data);
+bool spool_read_records(struct spool *spool, bool (*each)(void *data, const void *record),
+			void *data);
 
 void spool_close(struct spool *spool);
 

@@ -70,7 +70,7 @@ void table_print_some(FILE *out, const void *data, const struct table *table, si
 		fprintf(out, "and %zu more %s; use --limit to print more.\n", num - limit, things);
 }
 
-void cell_duration(char *cell, uint64_t ns)
+void cell_put_duration(char *cell, uint64_t ns)
 {
 	char text[VALUE_SIZE];
 
@@ -78,8 +78,8 @@ void cell_duration(char *cell, uint64_t ns)
 		 format_duration(text, ns < INT64_MAX ? (int64_t)ns : INT64_MAX));
 }
 
-void cell_text(char *cell, const char *text)
+void cell_put_text(char *cell, const char *text)
 {
 	snprintf(cell, CELL_SIZE, "%.*s", CELL_SIZE - 1, text);
-	make_printable(cell);
+	make_text_printable(cell);
 }

@@ -27,7 +27,7 @@ void table_print_some(FILE *out, const void *data, const struct table *table, si
 		      unsigned int limit, const char *things);
 
 /* Format cells with durations, and with untrusted texts. */
-void cell_duration(char *cell, uint64_t ns);
-void cell_text(char *cell, const char *text);
+void cell_put_duration(char *cell, uint64_t ns);
+void cell_put_text(char *cell, const char *text);
 
 #endif

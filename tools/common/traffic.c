@@ -59,7 +59,8 @@ static uint64_t draw_next_random(struct collector *c)
 }
 
 /* Add a point to a bin. Points other than the minimum and the maximum are a reservoir sample. */
-static void add_to_bin(struct collector *c, struct traffic_bin *bin, struct traffic_point point)
+static void sample_bin_point(struct collector *c, struct traffic_bin *bin,
+			     struct traffic_point point)
 {
 	const uint64_t number = bin->num++;
 	uint64_t at;
@@ -95,7 +96,7 @@ static void add_point_to_bin(struct collector *c, struct collected_way *way,
 		return;
 	}
 	bin = (double)at / span * way->num_bins;
-	add_to_bin(c, &way->bins[bin < way->num_bins ? bin : way->num_bins - 1], *point);
+	sample_bin_point(c, &way->bins[bin < way->num_bins ? bin : way->num_bins - 1], *point);
 }
 
 static int compare_points_by_time(const void *a, const void *b)
@@ -105,7 +106,7 @@ static int compare_points_by_time(const void *a, const void *b)
 	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
 }
 
-static void settle_points(struct collected_way *way)
+static void collect_bin_points(struct collected_way *way)
 {
 	for (size_t i = 0; i < way->num_bins; i++) {
 		const struct traffic_bin *bin = &way->bins[i];
@@ -129,7 +130,7 @@ static int compare_ways_by_hosts(const void *a, const void *b)
 	return (p->is.to > q->is.to) - (p->is.to < q->is.to);
 }
 
-static struct collected_way *new_way(struct collector *c, const struct spooled *message)
+static struct collected_way *new_collected_way(struct collector *c, const struct spooled *message)
 {
 	struct collected_way *way = calloc(1, sizeof(*way));
 
@@ -150,7 +151,8 @@ static struct collected_way *new_way(struct collector *c, const struct spooled *
 }
 
 /* Find the direction of a message, or add it. Return NULL if out of memory. */
-static struct collected_way *find_way(struct collector *c, const struct spooled *message)
+static struct collected_way *find_or_add_collected_way(struct collector *c,
+						       const struct spooled *message)
 {
 	const struct collected_way key = { .is = { .from = message->from, .to = message->to } };
 	struct collected_way **found;
@@ -159,7 +161,7 @@ static struct collected_way *find_way(struct collector *c, const struct spooled 
 		return c->last;
 	found = tfind(&key, &c->tree, compare_ways_by_hosts);
 	if (!found) {
-		struct collected_way *way = new_way(c, message);
+		struct collected_way *way = new_collected_way(c, message);
 
 		found = way ? tsearch(way, &c->tree, compare_ways_by_hosts) : NULL;
 		if (!found) {
@@ -173,8 +175,9 @@ static struct collected_way *find_way(struct collector *c, const struct spooled 
 	return c->last;
 }
 
-struct traffic_point traffic_point_of(const struct traffic_host *hosts,
-				      const struct traffic_way *way, const struct spooled *message)
+struct traffic_point traffic_make_point(const struct traffic_host *hosts,
+					const struct traffic_way *way,
+					const struct spooled *message)
 {
 	const struct traffic_host *from = &hosts[message->from];
 	const struct traffic_host *to = &hosts[message->to];
@@ -193,12 +196,12 @@ static bool count_message(void *data, const void *record)
 {
 	const struct spooled *message = record;
 	struct collector *c = data;
-	struct collected_way *way = find_way(c, message);
+	struct collected_way *way = find_or_add_collected_way(c, message);
 	struct traffic_point point;
 
 	if (!way)
 		return false;
-	point = traffic_point_of(c->hosts, &way->is, message);
+	point = traffic_make_point(c->hosts, &way->is, message);
 	way->is.messages++;
 	if (point.time_ns < way->is.first_ns)
 		way->is.first_ns = point.time_ns;
@@ -211,12 +214,12 @@ static bool sample_message(void *data, const void *record)
 {
 	const struct spooled *message = record;
 	struct collector *c = data;
-	struct collected_way *way = find_way(c, message);
+	struct collected_way *way = find_or_add_collected_way(c, message);
 	struct traffic_point point;
 
 	if (!way || !way->room)
 		return way;
-	point = traffic_point_of(c->hosts, &way->is, message);
+	point = traffic_make_point(c->hosts, &way->is, message);
 	delay_classes_add(&way->delays, point.after_ns);
 	add_point_to_bin(c, way, &point);
 	return true;
@@ -224,7 +227,7 @@ static bool sample_message(void *data, const void *record)
 
 /* ---- between the two readings ------------------------------------------- */
 
-static void append_way(const void *node, VISIT visit, void *data)
+static void append_collected_way(const void *node, VISIT visit, void *data)
 {
 	struct collector *c = data;
 
@@ -263,7 +266,7 @@ static bool allocate_points(struct collected_way *way, size_t room)
  * Divide the points among directions. Directions with few messages leave unused points to
  * busier ones.
  */
-static bool share_room(struct collector *c, size_t max_points)
+static bool allocate_all_points(struct collector *c, size_t max_points)
 {
 	const size_t busy = c->num_ways < MAX_BUSY ? c->num_ways : MAX_BUSY;
 
@@ -278,36 +281,36 @@ static bool share_room(struct collector *c, size_t max_points)
 	return true;
 }
 
-static bool list_ways(struct collector *c, size_t max_points)
+static bool list_collected_ways(struct collector *c, size_t max_points)
 {
 	c->ways = calloc(c->num_ways + 1, sizeof(*c->ways));
 	c->num_ways = 0;
 	if (!c->ways)
 		return false;
-	twalk_r(c->tree, append_way, c);
+	twalk_r(c->tree, append_collected_way, c);
 	qsort(c->ways, c->num_ways, sizeof(*c->ways), compare_ways_by_messages);
-	return share_room(c, max_points);
+	return allocate_all_points(c, max_points);
 }
 
-static void summarize_way(struct collected_way *way)
+static void summarize_collected_way(struct collected_way *way)
 {
 	if (!way->room)
 		return;
-	settle_points(way);
+	collect_bin_points(way);
 	way->is.min_ns = way->delays.min_ns;
 	way->is.max_ns = way->delays.max_ns;
 	way->is.median_ns = delay_classes_quantile(&way->delays, 0.5);
 	way->is.p99_ns = delay_classes_quantile(&way->delays, 0.99);
 }
 
-static bool hand_over(struct collector *c, struct traffic *traffic)
+static bool hand_over_traffic(struct collector *c, struct traffic *traffic)
 {
 	traffic->ways = calloc(c->num_ways + 1, sizeof(*traffic->ways));
 	if (!traffic->ways)
 		return false;
 	qsort(c->ways, c->num_ways, sizeof(*c->ways), compare_traffic_by_hosts);
 	for (size_t i = 0; i < c->num_ways; i++) {
-		summarize_way(c->ways[i]);
+		summarize_collected_way(c->ways[i]);
 		traffic->ways[i] = c->ways[i]->is;
 		c->ways[i]->is.points = NULL;
 	}
@@ -315,7 +318,7 @@ static bool hand_over(struct collector *c, struct traffic *traffic)
 	return true;
 }
 
-static void free_way(void *data)
+static void free_collected_way(void *data)
 {
 	struct collected_way *way = data;
 
@@ -334,7 +337,7 @@ static void spool_message(void *data, const struct netsync_message *msg)
 		msg->recv_ns,
 	};
 
-	spool_put(data, &message);
+	spool_put_record(data, &message);
 }
 
 static void spool_packet_message(void *data, const struct netsync_message *msg)
@@ -350,10 +353,10 @@ static void spool_packet_message(void *data, const struct netsync_message *msg)
 
 	memcpy(packet.saddr, msg->saddr, sizeof(packet.saddr));
 	memcpy(packet.daddr, msg->daddr, sizeof(packet.daddr));
-	spool_put(data, &packet);
+	spool_put_record(data, &packet);
 }
 
-bool traffic_keep(struct spool *spool, struct netsync *ns)
+bool traffic_spool_messages(struct spool *spool, struct netsync *ns)
 {
 	if (!spool_open(spool, sizeof(struct spooled)))
 		return false;
@@ -361,7 +364,7 @@ bool traffic_keep(struct spool *spool, struct netsync *ns)
 	return true;
 }
 
-bool traffic_keep_packets(struct spool *spool, struct netsync *ns)
+bool traffic_spool_packets(struct spool *spool, struct netsync *ns)
 {
 	if (!spool_open(spool, sizeof(struct spooled_packet)))
 		return false;
@@ -373,18 +376,18 @@ bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct 
 		     size_t max_points)
 {
 	struct collector c = { .hosts = hosts, .random = 88172645463325252 };
-	bool ok = spool_replay(spool, count_message, &c);
+	bool ok = spool_read_records(spool, count_message, &c);
 
 	if (ok) {
-		c.no_memory = !list_ways(&c, max_points);
-		ok = !c.no_memory && spool_replay(spool, sample_message, &c);
+		c.no_memory = !list_collected_ways(&c, max_points);
+		ok = !c.no_memory && spool_read_records(spool, sample_message, &c);
 	}
 	if (ok)
-		c.no_memory = !hand_over(&c, traffic);
+		c.no_memory = !hand_over_traffic(&c, traffic);
 	if (c.no_memory)
-		no_memory();
+		complain_no_memory();
 	free(c.ways);
-	tdestroy(c.tree, free_way);
+	tdestroy(c.tree, free_collected_way);
 	return ok && !c.no_memory;
 }
 

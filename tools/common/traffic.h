@@ -60,9 +60,9 @@ struct spooled_packet {
 };
 
 /* Keep all messages that @ns finds from now on. On failure, print a message and return false. */
-bool traffic_keep(struct spool *spool, struct netsync *ns);
-/* Like traffic_keep(), but store each message as struct spooled_packet. */
-bool traffic_keep_packets(struct spool *spool, struct netsync *ns);
+bool traffic_spool_messages(struct spool *spool, struct netsync *ns);
+/* Like traffic_spool_messages(), but store each message as struct spooled_packet. */
+bool traffic_spool_packets(struct spool *spool, struct netsync *ns);
 
 /* A host that exchanged messages. */
 struct traffic_host {
@@ -83,8 +83,9 @@ bool traffic_collect(struct traffic *traffic, struct spool *spool, const struct 
 		     size_t max_points);
 
 /* Return the times of a message in a direction between these hosts. */
-struct traffic_point traffic_point_of(const struct traffic_host *hosts,
-				      const struct traffic_way *way, const struct spooled *message);
+struct traffic_point traffic_make_point(const struct traffic_host *hosts,
+					const struct traffic_way *way,
+					const struct spooled *message);
 
 void traffic_release(struct traffic *traffic);
 

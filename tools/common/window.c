@@ -23,7 +23,7 @@ static bool convert_local_time(struct tm *tm, int64_t *ns)
 }
 
 /* Parse a time such as "09:30:00.25", optionally preceded by a date such as "2026-01-31 ". */
-static bool parse_clock(const char *text, struct moment *moment)
+static bool parse_time_of_day(const char *text, struct moment *moment)
 {
 	struct tm tm = { 0 };
 	const char *at = strptime(text, "%Y-%m-%d", &tm);
@@ -43,14 +43,14 @@ static bool parse_clock(const char *text, struct moment *moment)
 	return true;
 }
 
-static bool take_moment(void *at, const struct option_row *row, const char *text)
+static bool parse_moment_option(void *at, const struct option_row *row, const char *text)
 {
 	struct moment *moment = at;
 	bool is_seconds;
 
 	moment->text = text;
 	moment->kind = MOMENT_ABSOLUTE;
-	if (parse_time(text, &moment->ns, &is_seconds) || parse_clock(text, moment))
+	if (parse_time(text, &moment->ns, &is_seconds) || parse_time_of_day(text, moment))
 		return true;
 	moment->kind = MOMENT_SINCE_BEGIN;
 	if (*text == '+' && parse_duration(text + 1, &moment->ns))
@@ -65,8 +65,8 @@ const struct option_row window_options[] = {
 	OPTION("begin", 0, "TIME",
 	       "use only data from TIME on: 09:30:00.25, \"2026-01-31 09:30:00\",\n"
 	       "1700000000.25 (s), ..000 (ns), or +1.5s after the start",
-	       take_moment, .at = offsetof(struct time_window, begin)),
-	OPTION("end", 0, "TIME", "use only data up to TIME", take_moment,
+	       parse_moment_option, .at = offsetof(struct time_window, begin)),
+	OPTION("end", 0, "TIME", "use only data up to TIME", parse_moment_option,
 	       .at = offsetof(struct time_window, end)),
 	OPTIONS_END
 };
@@ -82,7 +82,8 @@ static int64_t compute_distance_from_span(int64_t t, int64_t first_ns, int64_t l
  * Among the days around the start of the traces, find the first day on which the time is
  * within the traces, or the day on which it is closest to them.
  */
-static bool find_day(const struct moment *moment, int64_t first_ns, int64_t last_ns, int64_t *ns)
+static bool find_day_of_moment(const struct moment *moment, int64_t first_ns, int64_t last_ns,
+			       int64_t *ns)
 {
 	const time_t begin = first_ns / NS_PER_S;
 	bool found = false;
@@ -108,7 +109,8 @@ static bool find_day(const struct moment *moment, int64_t first_ns, int64_t last
 	return found;
 }
 
-static bool find_time(const struct moment *moment, int64_t first_ns, int64_t last_ns, int64_t *ns)
+static bool find_time_of_moment(const struct moment *moment, int64_t first_ns, int64_t last_ns,
+				int64_t *ns)
 {
 	switch (moment->kind) {
 	case MOMENT_NONE:
@@ -119,7 +121,7 @@ static bool find_time(const struct moment *moment, int64_t first_ns, int64_t las
 	case MOMENT_SINCE_BEGIN:
 		return !__builtin_add_overflow(first_ns, moment->ns, ns);
 	case MOMENT_OF_DAY:
-		return find_day(moment, first_ns, last_ns, ns);
+		return find_day_of_moment(moment, first_ns, last_ns, ns);
 	}
 	return true;
 }
@@ -134,7 +136,7 @@ static bool complain_of_window(const char *option, const struct moment *moment, 
 	return false;
 }
 
-static bool complain_of_order(const struct time_window *window)
+static bool complain_of_window_order(const struct time_window *window)
 {
 	complain("--end %s: this is before --begin %s.", window->end.text, window->begin.text);
 	return false;
@@ -147,13 +149,14 @@ bool window_find(const struct time_window *window, int64_t first_ns, int64_t las
 
 	*begin_ns = INT64_MIN;
 	*end_ns = INT64_MAX;
-	if (!find_time(begin, first_ns, last_ns, begin_ns) || (is_whole && *begin_ns > last_ns))
+	if (!find_time_of_moment(begin, first_ns, last_ns, begin_ns) ||
+	    (is_whole && *begin_ns > last_ns))
 		return complain_of_window("begin", begin, "after", first_ns, last_ns);
-	if (!find_time(end, first_ns, last_ns, end_ns))
+	if (!find_time_of_moment(end, first_ns, last_ns, end_ns))
 		return complain_of_window("end", end, "long after", first_ns, last_ns);
 	if (is_whole && *end_ns < first_ns)
 		return complain_of_window("end", end, "before", first_ns, last_ns);
-	return *begin_ns <= *end_ns || complain_of_order(window);
+	return *begin_ns <= *end_ns || complain_of_window_order(window);
 }
 
 /* ---- windows of traces that are not read yet ---------------------------- */
@@ -167,7 +170,7 @@ static void find_traced_span(struct netsync_io *io, int64_t *first_ns, int64_t *
 	*first_ns = INT64_MAX;
 	*last_ns = INT64_MIN;
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		const struct netsync_io_trace trace = trace_info(io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(io, i);
 
 		if (trace.last_ns < trace.first_ns)
 			continue;
@@ -186,7 +189,7 @@ static bool set_window_limit(const char *option, const struct moment *moment, in
 	if (moment->kind != MOMENT_OF_DAY)
 		return true;
 	if (first_ns <= last_ns)
-		return find_day(moment, first_ns, last_ns, ns);
+		return find_day_of_moment(moment, first_ns, last_ns, ns);
 	complain("--%s %s: the day is unknown until everything is read; give the date, too.",
 		 option, moment->text);
 	return false;
@@ -205,7 +208,7 @@ bool window_read(const struct time_window *window, struct netsync_io *io)
 	    !set_window_limit("end", end, first_ns, last_ns, &set.end_is, &set.end_ns))
 		return false;
 	if (set.begin_is && set.begin_is == set.end_is && set.end_ns < set.begin_ns)
-		return complain_of_order(window);
+		return complain_of_window_order(window);
 	if (set.begin_is == NETSYNC_IO_AT && first_ns <= last_ns && set.begin_ns > last_ns)
 		return complain_of_window("begin", begin, "after", first_ns, last_ns);
 	if (set.end_is == NETSYNC_IO_AT && first_ns <= last_ns && set.end_ns < first_ns)

@@ -30,7 +30,8 @@ struct conversion {
 };
 
 /* Read a complete number, or a date. If @text is neither, print a message and return false. */
-static bool read_time(const struct conversion *conversion, const char *text, struct stamp *stamp)
+static bool read_time_argument(const struct conversion *conversion, const char *text,
+			       struct stamp *stamp)
 {
 	const char *why;
 	bool is_seconds;
@@ -57,13 +58,13 @@ static bool read_time(const struct conversion *conversion, const char *text, str
 	return false;
 }
 
-static int convert_one(const struct conversion *conversion, const char *text)
+static int convert_time_argument(const struct conversion *conversion, const char *text)
 {
 	char corrected[STAMP_SIZE], within[VALUE_SIZE];
 	struct stamp stamp;
 	int64_t time_ref, bound;
 
-	if (!read_time(conversion, text, &stamp))
+	if (!read_time_argument(conversion, text, &stamp))
 		return EXIT_BAD;
 	if (netsync_convert(conversion->clock, stamp.time_ns, &time_ref, &bound)) {
 		complain("%s: the corrected time does not fit into 64 bits.", text);
@@ -81,15 +82,15 @@ static int convert_one(const struct conversion *conversion, const char *text)
 }
 
 /* Check all times before any of them is printed with its bound. */
-static bool can_convert(struct conversion *conversion, bool extrapolate, char **times, int num)
+static bool can_convert_all(struct conversion *conversion, bool extrapolate, char **times, int num)
 {
 	for (int i = 0; i < num; i++) {
 		struct stamp stamp;
 
-		if (!read_time(conversion, times[i], &stamp))
+		if (!read_time_argument(conversion, times[i], &stamp))
 			return false;
 		if (stamp.is_local)
-			zone_say(&conversion->rules.zone);
+			zone_warn_of_assumption(&conversion->rules.zone);
 		if (extrapolate ||
 		    !model_check_span(&conversion->model, conversion->host, conversion->clock,
 				      stamp.time_ns, stamp.time_ns))
@@ -109,7 +110,7 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 	struct model *model = &conversion.model;
 	int status = EXIT_DONE, ret;
 
-	if (!zone_find(&conversion.rules.zone, set->zone))
+	if (!zone_choose(&conversion.rules.zone, set->zone))
 		return EXIT_BAD;
 	ret = model_open(model, set->model);
 	if (!ret)
@@ -125,17 +126,17 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 		if (!num)
 			status = convert_lines(model, conversion.host, conversion.clock,
 					       &set->lines, &conversion.rules);
-		else if (!can_convert(&conversion, set->lines.extrapolate, times, num))
+		else if (!can_convert_all(&conversion, set->lines.extrapolate, times, num))
 			status = EXIT_BAD;
 	}
 	for (int i = 0; i < num && !status; i++)
-		status = convert_one(&conversion, times[i]);
+		status = convert_time_argument(&conversion, times[i]);
 	netsync_clock_free(conversion.clock);
 	model_close(model);
 	return status;
 }
 
-static bool take_separator_option(void *at, const struct option_row *row, const char *value)
+static bool parse_separator_option(void *at, const struct option_row *row, const char *value)
 {
 	/* A tab is hard to type in a shell, so accept "\t". */
 	const char *text = strcmp(value, "\\t") ? value : "\t";
@@ -149,18 +150,18 @@ static bool take_separator_option(void *at, const struct option_row *row, const 
 
 static const struct option_row options[] = {
 	OPTION("model", 'm', "FILE", "use the result in FILE, which \"netsync sync -o FILE\" wrote",
-	       take_text, .at = offsetof(struct convert_settings, model)),
+	       parse_text_option, .at = offsetof(struct convert_settings, model)),
 	OPTION("extrapolate", 0, NULL, "convert TIMEs even if far outside the time range of FILE",
-	       take_flag, .at = offsetof(struct convert_settings, lines.extrapolate)),
+	       parse_flag_option, .at = offsetof(struct convert_settings, lines.extrapolate)),
 	OPTION("column", 0, "N", "correct the time in column N of standard input (default 1)",
-	       take_number, .at = offsetof(struct convert_settings, lines.column), .least = 1,
-	       .most = INT_MAX),
+	       parse_number_option, .at = offsetof(struct convert_settings, lines.column),
+	       .least = 1, .most = INT_MAX),
 	OPTION("zone", 0, "ZONE",
 	       "use ZONE for dates without a zone: Europe/Berlin, +01:00\n"
 	       "(default: TZ, or UTC)",
-	       take_text, .at = offsetof(struct convert_settings, zone)),
+	       parse_text_option, .at = offsetof(struct convert_settings, zone)),
 	OPTION("separator", 0, "CHAR", "separate columns by CHAR (default: blanks and tabs)",
-	       take_separator_option, .at = offsetof(struct convert_settings, lines.separator),
+	       parse_separator_option, .at = offsetof(struct convert_settings, lines.separator),
 	       .example = "\",\" or \"\\t\""),
 	OPTIONS_END
 };
@@ -182,7 +183,7 @@ static const struct usage usage = {
 int cmd_convert(int argc, char **argv)
 {
 	struct convert_settings set = { 0 };
-	const int first = options_take(&usage, &set, argc, argv);
+	const int first = options_parse_all(&usage, &set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;

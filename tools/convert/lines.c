@@ -51,7 +51,8 @@ static const char *skip_priority(const char *at, const char *end)
 }
 
 /* Find the beginning of the column. Return NULL if there is no such column. */
-static const char *find_column(const struct line_settings *set, const char *at, const char *end)
+static const char *find_line_column(const struct line_settings *set, const char *at,
+				    const char *end)
 {
 	for (unsigned int column = 1;; column++) {
 		while (!set->separator && at < end && is_separator(set, *at))
@@ -75,7 +76,8 @@ static const char *find_column(const struct line_settings *set, const char *at, 
  * Return the end of the column. A date may continue after a blank, but not after any
  * other separator.
  */
-static const char *find_column_end(const struct line_settings *set, const char *at, const char *end)
+static const char *find_line_column_end(const struct line_settings *set, const char *at,
+					const char *end)
 {
 	const char *next = !set->separator || set->separator == ' ' ?
 				   NULL :
@@ -105,7 +107,7 @@ static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[ST
 	return true;
 }
 
-static bool write_range(const char *from, const char *to)
+static bool write_text_range(const char *from, const char *to)
 {
 	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
 }
@@ -113,12 +115,13 @@ static bool write_range(const char *from, const char *to)
 /* Number of bytes of a rejected time that are displayed. Chosen. */
 #define SHOWN 30
 
-static bool refuse_stamp(const struct lines *l, const char *at, const char *end, const char *why)
+static bool refuse_line_stamp(const struct lines *l, const char *at, const char *end,
+			      const char *why)
 {
 	char shown[SHOWN + 1];
 
 	snprintf(shown, sizeof(shown), "%.*s", end - at < SHOWN ? (int)(end - at) : SHOWN, at);
-	make_printable(shown);
+	make_text_printable(shown);
 	complain("line %llu: %s: %s.", l->num, shown, why);
 	return false;
 }
@@ -129,24 +132,25 @@ static bool refuse_stamp(const struct lines *l, const char *at, const char *end,
  */
 static bool convert_line(struct lines *l, const char *line, const char *end)
 {
-	const char *at = find_column(l->set, line, end), *why;
+	const char *at = find_line_column(l->set, line, end), *why;
 	char corrected[STAMP_SIZE];
 	struct stamp stamp;
 
 	l->num++;
-	switch (at ? stamp_read(&stamp, l->rules, at, find_column_end(l->set, at, end) - at, &why) :
+	switch (at ? stamp_read(&stamp, l->rules, at, find_line_column_end(l->set, at, end) - at,
+				&why) :
 		     STAMP_NONE) {
 	case STAMP_FOUND:
 		if (stamp.is_local)
-			zone_say(&l->rules->zone);
-		return convert_stamp(l, &stamp, corrected) && write_range(line, at) &&
-		       fputs(corrected, stdout) >= 0 && write_range(at + stamp.length, end);
+			zone_warn_of_assumption(&l->rules->zone);
+		return convert_stamp(l, &stamp, corrected) && write_text_range(line, at) &&
+		       fputs(corrected, stdout) >= 0 && write_text_range(at + stamp.length, end);
 	case STAMP_REFUSED:
-		return refuse_stamp(l, at, end, why);
+		return refuse_line_stamp(l, at, end, why);
 	default:
 		if (!l->without++)
 			l->first_without = l->num;
-		return write_range(line, end);
+		return write_text_range(line, end);
 	}
 }
 
@@ -163,7 +167,7 @@ static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, 
 		const char *next = newline ? newline + 1 : end;
 		const bool is_whole = newline || is_last || (at == buffer && used == MAX_LINE);
 
-		if (l->is_inside ? !write_range(at, next) :
+		if (l->is_inside ? !write_text_range(at, next) :
 		    is_whole	 ? !convert_line(l, at, newline ? newline : end) ||
 				       (newline && putchar('\n') < 0) :
 			       false)

@@ -70,7 +70,7 @@ static bool is_digit_at(const struct text *text, size_t offset)
 	return (size_t)(text->end - text->at) > offset && isdigit((unsigned char)text->at[offset]);
 }
 
-static bool take_char(struct text *text, const char *of, char *which)
+static bool parse_char_of(struct text *text, const char *of, char *which)
 {
 	if (text->at == text->end || !*text->at || !strchr(of, *text->at))
 		return false;
@@ -79,7 +79,7 @@ static bool take_char(struct text *text, const char *of, char *which)
 }
 
 /* Read a number of exactly @digits digits. */
-static bool take_digits(struct text *text, int digits, int *number)
+static bool parse_digits_of(struct text *text, int digits, int *number)
 {
 	*number = 0;
 	for (; digits; digits--, text->at++) {
@@ -91,7 +91,7 @@ static bool take_digits(struct text *text, int digits, int *number)
 }
 
 /* Read one of the names of three letters. */
-static bool take_name_of(struct text *text, const char (*names)[4], int num, int *which)
+static bool parse_short_name(struct text *text, const char (*names)[4], int num, int *which)
 {
 	for (*which = 0; *which < num; ++*which)
 		if (text->end - text->at >= 3 && !memcmp(text->at, names[*which], 3)) {
@@ -102,23 +102,23 @@ static bool take_name_of(struct text *text, const char (*names)[4], int num, int
 }
 
 /* Read a day of the month, with a blank or a zero (or nothing) before a single digit. */
-static bool take_day(struct text *text, struct stamp *stamp, int *day)
+static bool parse_day_of_month(struct text *text, struct stamp *stamp, int *day)
 {
 	char pad = 0;
 
 	if (is_digit_at(text, 0) && is_digit_at(text, 1) && *text->at != '0')
-		return take_digits(text, 2, day);
-	take_char(text, " 0", &pad);
+		return parse_digits_of(text, 2, day);
+	parse_char_of(text, " 0", &pad);
 	stamp->pad = pad;
-	return take_digits(text, 1, day);
+	return parse_digits_of(text, 1, day);
 }
 
 /* Read at most nine decimals of a second, if there are any. */
-static bool take_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
+static bool parse_second_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
 {
 	*ns = 0;
 	/* A separator without a digit after it, as in "13:04:05, ", ends a clause. */
-	if (!is_digit_at(text, 1) || !take_char(text, ".,", &stamp->point))
+	if (!is_digit_at(text, 1) || !parse_char_of(text, ".,", &stamp->point))
 		return true;
 	for (; is_digit_at(text, 0); stamp->decimals++, text->at++)
 		*ns = stamp->decimals < 9 ? *ns * 10 + (*text->at - '0') : *ns;
@@ -127,7 +127,7 @@ static bool take_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
 	return stamp->decimals <= 9;
 }
 
-static size_t word_length(const struct text *text)
+static size_t measure_zone_word(const struct text *text)
 {
 	size_t len = 0;
 
@@ -137,28 +137,28 @@ static size_t word_length(const struct text *text)
 	return len;
 }
 
-static void keep_zone(struct stamp *stamp, const char *begin, size_t len)
+static void keep_zone_text(struct stamp *stamp, const char *begin, size_t len)
 {
 	stamp->has_zone = true;
 	snprintf(stamp->zone, sizeof(stamp->zone), "%.*s", (int)len, begin);
 }
 
 /* Read the name of a zone, such as "UTC" or "CET". */
-static bool take_zone_name(struct text *text, struct stamp *stamp)
+static bool parse_zone_name(struct text *text, struct stamp *stamp)
 {
-	const size_t len = word_length(text);
+	const size_t len = measure_zone_word(text);
 
 	stamp->is_local = false;
 	if ((len == 1 && (*text->at == 'Z' || *text->at == 'z')) ||
 	    (len == 3 && (!memcmp(text->at, "UTC", 3) || !memcmp(text->at, "GMT", 3)))) {
-		keep_zone(stamp, text->at, len);
+		keep_zone_text(stamp, text->at, len);
 		text->at += len;
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
 		if (strlen(short_names[i]) != len || memcmp(text->at, short_names[i], len))
 			continue;
-		keep_zone(stamp, text->at, len);
+		keep_zone_text(stamp, text->at, len);
 		text->at += len;
 		stamp->is_local = true;
 		return true;
@@ -168,39 +168,39 @@ static bool take_zone_name(struct text *text, struct stamp *stamp)
 }
 
 /* Read an offset, such as "+01:00", "+0100" or, without a blank before it, "+01". */
-static bool take_offset(struct text *text, struct stamp *stamp)
+static bool parse_zone_offset(struct text *text, struct stamp *stamp)
 {
 	const char *begin = text->at;
 	int hours, minutes = 0;
 	char sign, colon;
 	bool has_minutes;
 
-	if (!take_char(text, "+-", &sign) || !take_digits(text, 2, &hours))
+	if (!parse_char_of(text, "+-", &sign) || !parse_digits_of(text, 2, &hours))
 		return false;
-	has_minutes = take_char(text, ":", &colon) || is_digit_at(text, 0);
-	if (has_minutes ? !take_digits(text, 2, &minutes) : stamp->has_gap)
+	has_minutes = parse_char_of(text, ":", &colon) || is_digit_at(text, 0);
+	if (has_minutes ? !parse_digits_of(text, 2, &minutes) : stamp->has_gap)
 		return false;
 	if (hours > 23 || minutes > 59)
 		return false;
 	stamp->zone_s = (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
 	stamp->is_local = false;
-	keep_zone(stamp, begin, (size_t)(text->at - begin));
+	keep_zone_text(stamp, begin, (size_t)(text->at - begin));
 	return true;
 }
 
 /* Read a zone, if there is one. */
-static void take_zone(struct text *text, struct stamp *stamp)
+static void parse_zone(struct text *text, struct stamp *stamp)
 {
 	struct text behind = *text;
 	char blank;
 
-	stamp->has_gap = take_char(&behind, " ", &blank);
+	stamp->has_gap = parse_char_of(&behind, " ", &blank);
 	stamp->is_local = true;
-	if (take_zone_name(&behind, stamp)) {
+	if (parse_zone_name(&behind, stamp)) {
 		*text = behind;
 		return;
 	}
-	if (take_offset(&behind, stamp))
+	if (parse_zone_offset(&behind, stamp))
 		*text = behind;
 	else
 		stamp->has_gap = false;
@@ -215,84 +215,86 @@ struct date {
 	int64_t ns;
 };
 
-static bool take_date_separator(struct text *text, struct stamp *stamp)
+static bool parse_date_separator(struct text *text, struct stamp *stamp)
 {
 	char separator;
 
-	if (!take_char(text, "-/", &separator) ||
+	if (!parse_char_of(text, "-/", &separator) ||
 	    (stamp->separator && separator != stamp->separator))
 		return false;
 	stamp->separator = separator;
 	return true;
 }
 
-static bool take_year(struct text *text, struct date *date)
+static bool parse_year(struct text *text, struct date *date)
 {
-	const bool ok = take_digits(text, 4, &date->tm.tm_year);
+	const bool ok = parse_digits_of(text, 4, &date->tm.tm_year);
 
 	date->tm.tm_year -= 1900;
 	date->has_year = true;
 	return ok;
 }
 
-static bool take_month(struct text *text, struct date *date)
+static bool parse_month(struct text *text, struct date *date)
 {
-	const bool ok = take_digits(text, 2, &date->tm.tm_mon);
+	const bool ok = parse_digits_of(text, 2, &date->tm.tm_mon);
 
 	date->tm.tm_mon--;
 	return ok;
 }
 
 /* Read the element of a format that a letter stands for. */
-static bool take_letter(struct text *text, char letter, struct stamp *stamp, struct date *date)
+static bool parse_format_letter(struct text *text, char letter, struct stamp *stamp,
+				struct date *date)
 {
 	char which;
 
 	switch (letter) {
 	case 'Y':
-		return take_year(text, date);
+		return parse_year(text, date);
 	case 'm':
-		return take_month(text, date);
+		return parse_month(text, date);
 	case 'd':
-		return take_digits(text, 2, &date->tm.tm_mday);
+		return parse_digits_of(text, 2, &date->tm.tm_mday);
 	case 'e':
-		return take_day(text, stamp, &date->tm.tm_mday);
+		return parse_day_of_month(text, stamp, &date->tm.tm_mday);
 	case 'b':
-		return take_name_of(text, months, 12, &date->tm.tm_mon);
+		return parse_short_name(text, months, 12, &date->tm.tm_mon);
 	case 'a':
-		return take_name_of(text, days, 7, &date->week_day);
+		return parse_short_name(text, days, 7, &date->week_day);
 	case 'H':
-		return take_digits(text, 2, &date->tm.tm_hour);
+		return parse_digits_of(text, 2, &date->tm.tm_hour);
 	case 'M':
-		return take_digits(text, 2, &date->tm.tm_min);
+		return parse_digits_of(text, 2, &date->tm.tm_min);
 	case 'S':
-		return take_digits(text, 2, &date->tm.tm_sec);
+		return parse_digits_of(text, 2, &date->tm.tm_sec);
 	case 'f':
-		return take_decimals(text, stamp, &date->ns);
+		return parse_second_decimals(text, stamp, &date->ns);
 	case 'z':
-		take_zone(text, stamp);
+		parse_zone(text, stamp);
 		return true;
 	case 'n':
-		return take_char(text, " ", &which) && take_zone_name(text, stamp);
+		return parse_char_of(text, " ", &which) && parse_zone_name(text, stamp);
 	case 'T':
-		return take_char(text, "Tt ", &stamp->between);
+		return parse_char_of(text, "Tt ", &stamp->between);
 	case '-':
-		return take_date_separator(text, stamp);
+		return parse_date_separator(text, stamp);
 	case '$':
 		return text->at == text->end || *text->at == ']' || *text->at == ')';
 	default:
-		return take_char(text, (char[]){ letter, '\0' }, &which);
+		return parse_char_of(text, (char[]){ letter, '\0' }, &which);
 	}
 }
 
-static bool take_date(struct text *text, const char *format, struct stamp *stamp, struct date *date)
+static bool parse_date(struct text *text, const char *format, struct stamp *stamp,
+		       struct date *date)
 {
 	*stamp = (struct stamp){ .format = format, .point = '.', .pad = ' ', .is_local = true };
 	*date = (struct date){ .week_day = -1 };
 	if (*format == 'e' || !strncmp(format, "a,", 2))
 		stamp->pad = '0';
 	for (const char *c = format; *c; c++)
-		if (!take_letter(text, *c, stamp, date))
+		if (!parse_format_letter(text, *c, stamp, date))
 			return false;
 	return true;
 }
@@ -302,9 +304,9 @@ static enum zone_answer find_seconds(const struct stamp *stamp, const struct sta
 				     const struct tm *tm, int64_t *seconds)
 {
 	if (stamp->is_local)
-		return zone_seconds(&rules->zone, tm, stamp->has_zone ? stamp->zone : NULL,
-				    seconds);
-	if (!zone_utc_seconds(tm, seconds))
+		return zone_find_seconds(&rules->zone, tm, stamp->has_zone ? stamp->zone : NULL,
+					 seconds);
+	if (!zone_compute_utc_seconds(tm, seconds))
 		return ZONE_NO_DATE;
 	*seconds -= stamp->zone_s;
 	return ZONE_FOUND;
@@ -389,7 +391,7 @@ static enum stamp_answer finish_date(struct stamp *stamp, const struct stamp_rul
 
 /* ---- numbers ---------------------------------------------------------------- */
 
-static bool take_number_of_time(struct stamp *stamp, struct text *text)
+static bool parse_time_number(struct stamp *stamp, struct text *text)
 {
 	char number[VALUE_SIZE];
 	const char *begin = text->at, *point;
@@ -397,7 +399,7 @@ static bool take_number_of_time(struct stamp *stamp, struct text *text)
 	char sign;
 
 	*stamp = (struct stamp){ .point = '.' };
-	take_char(text, "-", &sign);
+	parse_char_of(text, "-", &sign);
 	while (text->at < text->end && (isdigit((unsigned char)*text->at) || *text->at == '.'))
 		text->at++;
 	/* A point without a digit after it, as in "17.", ends a sentence. */
@@ -428,7 +430,8 @@ static bool is_time_of_day(struct text text)
 {
 	char colon;
 
-	return skip_digits(&text, 2) && take_char(&text, ":", &colon) && skip_digits(&text, 3) == 2;
+	return skip_digits(&text, 2) && parse_char_of(&text, ":", &colon) &&
+	       skip_digits(&text, 3) == 2;
 }
 
 /*
@@ -440,15 +443,15 @@ static bool is_ambiguous_date(struct text text)
 	char separator, again;
 	int year;
 
-	if (!skip_digits(&text, 2) || !take_char(&text, "/.-", &separator) ||
-	    !skip_digits(&text, 2) || !take_char(&text, "/.-", &again) || separator != again)
+	if (!skip_digits(&text, 2) || !parse_char_of(&text, "/.-", &separator) ||
+	    !skip_digits(&text, 2) || !parse_char_of(&text, "/.-", &again) || separator != again)
 		return false;
 	year = skip_digits(&text, 5);
 	if (year != 2 && year != 4)
 		return false;
-	if (!take_char(&text, " ,T:", &again))
+	if (!parse_char_of(&text, " ,T:", &again))
 		return year == 4 && text.at == text.end;
-	take_char(&text, " ", &again);
+	parse_char_of(&text, " ", &again);
 	return is_time_of_day(text);
 }
 
@@ -457,27 +460,27 @@ static bool has_half_of_day(struct text text)
 {
 	char letter;
 
-	take_char(&text, " ", &letter);
-	return take_char(&text, "AaPp", &letter) && take_char(&text, "Mm", &letter) &&
-	       !word_length(&text);
+	parse_char_of(&text, " ", &letter);
+	return parse_char_of(&text, "AaPp", &letter) && parse_char_of(&text, "Mm", &letter) &&
+	       !measure_zone_word(&text);
 }
 
 /* Does an invalid offset follow a time, such as " +1:00" or " -330"? */
-static bool has_odd_offset(struct text text)
+static bool has_invalid_offset(struct text text)
 {
 	char which;
 	int num;
 
-	if (!take_char(&text, " ", &which) || !take_char(&text, "+-", &which))
+	if (!parse_char_of(&text, " ", &which) || !parse_char_of(&text, "+-", &which))
 		return false;
 	num = skip_digits(&text, 5);
-	return num >= 3 || (num && take_char(&text, ":", &which));
+	return num >= 3 || (num && parse_char_of(&text, ":", &which));
 }
 
 /* ---- both directions --------------------------------------------------------- */
 
 /* Does the time end here? A longer word, such as "5th", is not a time. */
-static bool ends_there(const struct text *text)
+static bool is_at_stamp_end(const struct text *text)
 {
 	if (text->at == text->end)
 		return true;
@@ -501,10 +504,10 @@ enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rule
 
 	for (size_t i = 0; i < NUM_FORMATS; i++) {
 		rest = whole;
-		if (!take_date(&rest, formats[i], stamp, &date) || !ends_there(&rest))
+		if (!parse_date(&rest, formats[i], stamp, &date) || !is_at_stamp_end(&rest))
 			continue;
 		*why = has_half_of_day(rest) ? half_day : odd_offset;
-		if (has_half_of_day(rest) || (!stamp->has_zone && has_odd_offset(rest)))
+		if (has_half_of_day(rest) || (!stamp->has_zone && has_invalid_offset(rest)))
 			return STAMP_REFUSED;
 		stamp->length = rest.at - text;
 		return finish_date(stamp, rules, &date, why);
@@ -513,7 +516,7 @@ enum stamp_answer stamp_read(struct stamp *stamp, const struct stamp_rules *rule
 	if (is_ambiguous_date(whole) || is_time_of_day(whole))
 		return STAMP_REFUSED;
 	rest = whole;
-	if (!take_number_of_time(stamp, &rest) || !ends_there(&rest))
+	if (!parse_time_number(stamp, &rest) || !is_at_stamp_end(&rest))
 		return STAMP_NONE;
 	stamp->length = rest.at - text;
 	return STAMP_FOUND;
@@ -532,22 +535,22 @@ static bool round_time(int64_t *time_ns, int decimals)
 	return rest < unit - rest || !__builtin_add_overflow(*time_ns, unit, time_ns);
 }
 
-static void put_zone(FILE *out, const struct stamp *stamp, const struct tm *tm)
+static void put_stamp_zone(FILE *out, const struct stamp *stamp, const struct tm *tm)
 {
 	if (stamp->has_zone)
 		fprintf(out, "%s%s", stamp->has_gap ? " " : "",
 			stamp->is_local ? tm->tm_zone : stamp->zone);
 }
 
-static void put_day(FILE *out, const struct stamp *stamp, int day)
+static void put_stamp_day(FILE *out, const struct stamp *stamp, int day)
 {
 	if (day < 10 && stamp->pad)
 		fputc(stamp->pad, out);
 	fprintf(out, "%d", day);
 }
 
-static void put_letter(FILE *out, char letter, const struct stamp *stamp, const struct tm *tm,
-		       const char *decimals)
+static void put_format_letter(FILE *out, char letter, const struct stamp *stamp,
+			      const struct tm *tm, const char *decimals)
 {
 	switch (letter) {
 	case 'Y':
@@ -560,7 +563,7 @@ static void put_letter(FILE *out, char letter, const struct stamp *stamp, const 
 		fprintf(out, "%02d", tm->tm_mday);
 		break;
 	case 'e':
-		put_day(out, stamp, tm->tm_mday);
+		put_stamp_day(out, stamp, tm->tm_mday);
 		break;
 	case 'b':
 		fputs(months[tm->tm_mon], out);
@@ -583,10 +586,10 @@ static void put_letter(FILE *out, char letter, const struct stamp *stamp, const 
 		break;
 	case 'n':
 		fputc(' ', out);
-		put_zone(out, stamp, tm);
+		put_stamp_zone(out, stamp, tm);
 		break;
 	case 'z':
-		put_zone(out, stamp, tm);
+		put_stamp_zone(out, stamp, tm);
 		break;
 	case 'T':
 		fputc(stamp->between, out);
@@ -623,11 +626,12 @@ bool stamp_write(char to[STAMP_SIZE], const struct stamp *stamp, const struct st
 	}
 	rest = (time_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
 	snprintf(decimals, sizeof(decimals), "%09lld", (long long)rest);
-	if (!zone_date(stamp->is_local ? &rules->zone : &named, (time_ns - rest) / NS_PER_S, &tm) ||
+	if (!zone_compute_date(stamp->is_local ? &rules->zone : &named, (time_ns - rest) / NS_PER_S,
+			       &tm) ||
 	    tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
 		return false;
 	out = fmemopen(to, STAMP_SIZE, "w");
 	for (const char *c = stamp->format; *c && out; c++)
-		put_letter(out, *c, stamp, &tm, decimals);
+		put_format_letter(out, *c, stamp, &tm, decimals);
 	return out && !fclose(out);
 }

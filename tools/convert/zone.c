@@ -73,7 +73,7 @@ static bool is_known_zone(const char *name)
 			   (*offset == '-' || *offset == '+' || isdigit((unsigned char)*offset)));
 }
 
-bool zone_find(struct zone *zone, const char *name)
+bool zone_choose(struct zone *zone, const char *name)
 {
 	const char *variable = getenv("TZ");
 
@@ -93,12 +93,12 @@ bool zone_find(struct zone *zone, const char *name)
 		return false;
 	}
 	if (name && setenv("TZ", name, 1))
-		return no_memory();
+		return complain_no_memory();
 	tzset();
 	return true;
 }
 
-void zone_say(const struct zone *zone)
+void zone_warn_of_assumption(const struct zone *zone)
 {
 	static bool is_said;
 
@@ -120,7 +120,7 @@ static bool is_same_date(const struct tm *a, const struct tm *b)
 	       a->tm_hour == b->tm_hour && a->tm_min == b->tm_min;
 }
 
-bool zone_utc_seconds(const struct tm *date, int64_t *seconds)
+bool zone_compute_utc_seconds(const struct tm *date, int64_t *seconds)
 {
 	struct tm tm = *date;
 
@@ -134,7 +134,8 @@ bool zone_utc_seconds(const struct tm *date, int64_t *seconds)
 }
 
 /* Find a date with the C library. Try all times near the one that mktime() finds. */
-static enum zone_answer find_local(const struct tm *date, const char *short_name, int64_t *seconds)
+static enum zone_answer find_local_seconds(const struct tm *date, const char *short_name,
+					   int64_t *seconds)
 {
 	struct tm guess = *date, tm;
 	unsigned int found = 0, others = 0;
@@ -160,18 +161,18 @@ static enum zone_answer find_local(const struct tm *date, const char *short_name
 	return others ? ZONE_OTHER_NAME : ZONE_NEVER;
 }
 
-enum zone_answer zone_seconds(const struct zone *zone, const struct tm *date,
-			      const char *short_name, int64_t *seconds)
+enum zone_answer zone_find_seconds(const struct zone *zone, const struct tm *date,
+				   const char *short_name, int64_t *seconds)
 {
-	if (!zone_utc_seconds(date, seconds))
+	if (!zone_compute_utc_seconds(date, seconds))
 		return ZONE_NO_DATE;
 	if (zone->kind == ZONE_TZ)
-		return find_local(date, short_name, seconds);
+		return find_local_seconds(date, short_name, seconds);
 	*seconds -= zone->east_s;
 	return short_name ? ZONE_OTHER_NAME : ZONE_FOUND;
 }
 
-bool zone_date(const struct zone *zone, int64_t seconds, struct tm *date)
+bool zone_compute_date(const struct zone *zone, int64_t seconds, struct tm *date)
 {
 	const time_t t = seconds + zone->east_s;
 

@@ -24,16 +24,16 @@ struct zone {
  * Find the zone @name or, if @name is NULL, the zone of TZ, or UTC. If there is no such zone,
  * print a message and return false.
  */
-bool zone_find(struct zone *zone, const char *name);
+bool zone_choose(struct zone *zone, const char *name);
 
 /* Print once which zone is assumed for dates without one, unless an option specifies it. */
-void zone_say(const struct zone *zone);
+void zone_warn_of_assumption(const struct zone *zone);
 
 /*
  * Compute the seconds since 1970 of a date and time of day. Return false if the date is not
  * valid.
  */
-bool zone_utc_seconds(const struct tm *date, int64_t *seconds);
+bool zone_compute_utc_seconds(const struct tm *date, int64_t *seconds);
 
 enum zone_answer {
 	ZONE_FOUND,
@@ -47,13 +47,13 @@ enum zone_answer {
  * Compute the seconds since 1970 of a date and time of day in a zone. Unless NULL, @short_name,
  * such as "CET", selects one of two repeated times.
  */
-enum zone_answer zone_seconds(const struct zone *zone, const struct tm *date,
-			      const char *short_name, int64_t *seconds);
+enum zone_answer zone_find_seconds(const struct zone *zone, const struct tm *date,
+				   const char *short_name, int64_t *seconds);
 
 /*
  * Set @date to the date and the time of day in a zone; tm_zone is its short name. Return false
  * if the year is out of range.
  */
-bool zone_date(const struct zone *zone, int64_t seconds, struct tm *date);
+bool zone_compute_date(const struct zone *zone, int64_t seconds, struct tm *date);
 
 #endif

@@ -4,7 +4,7 @@
 #include "../../libnetsync/util/array.h"
 #include "args.h"
 
-bool args_add(struct args *args, struct arg arg)
+bool args_append(struct args *args, struct arg arg)
 {
 	if (array_grow(&args->list, &args->room, args->num, sizeof(arg)))
 		return false;

@@ -36,7 +36,7 @@ struct args {
 };
 
 /* Append an argument. Return false if out of memory. */
-bool args_add(struct args *args, struct arg arg);
+bool args_append(struct args *args, struct arg arg);
 void args_release(struct args *args);
 
 #endif

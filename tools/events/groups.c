@@ -45,18 +45,18 @@ struct groups {
 
 /* ---- in the child ------------------------------------------------------- */
 
-static void prepare_child(void)
+static void prepare_group_child(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prepare_ctf_child();
 }
 
-static int read_in_child(const struct groups *groups, const struct event_group *group)
+static int read_group_in_child(const struct groups *groups, const struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
 	FILE *out = reader->out;
 
-	prepare_child();
+	prepare_group_child();
 	errno = 0;
 	if (!reader->read(reader->data, group, groups->state) && !ferror(out))
 		return CANNOT_READ;
@@ -74,7 +74,7 @@ static int discard_event(void *data, const struct netsync_io_event *event)
 /* ---- waiting for the child ------------------------------------------------- */
 
 /* Display progress. The position in the files is assumed to be proportional to the time. */
-static void show_progress(struct groups *groups, const struct event_group *group)
+static void show_group_progress(struct groups *groups, const struct event_group *group)
 {
 	const double span = (double)group->last_ns - (double)group->first_ns;
 	double part = (double)groups->state->now_ns - (double)group->first_ns;
@@ -97,7 +97,7 @@ static int wait_for_reader(struct groups *groups, const struct event_group *grou
 	pidfd.fd = child > 0 ? pidfd_open(child, 0) : -1;
 	while (pidfd.fd >= 0 && poll(&pidfd, 1, POLL_MS) <= 0)
 		if (group)
-			show_progress(groups, group);
+			show_group_progress(groups, group);
 	if (pidfd.fd >= 0)
 		close(pidfd.fd);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -112,7 +112,7 @@ static bool can_read_events(struct groups *groups, const struct netsync_io_sourc
 	const pid_t child = fork();
 
 	if (!child) {
-		prepare_child();
+		prepare_group_child();
 		_exit(netsync_io_read_events(groups->reader->base->io, source, 1, sizeof(*source),
 					     discard_event, NULL) != 0);
 	}
@@ -141,7 +141,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 }
 
 /* Remove everything written from @begin on. Return false and set errno on failure. */
-static bool take_back(FILE *out, off_t begin)
+static bool remove_written(FILE *out, off_t begin)
 {
 	if (begin >= 0 && !ftruncate(fileno(out), begin) && !fseeko(out, begin, SEEK_SET))
 		return true;
@@ -154,7 +154,7 @@ static bool take_back(FILE *out, off_t begin)
 /* ---- all groups ------------------------------------------------------------- */
 
 /* Write the output of a group. Return false and set errno if it cannot be written. */
-static bool write_group(struct groups *groups, struct event_group *group)
+static bool write_event_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
 	FILE *out = reader->out;
@@ -170,7 +170,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 	begin = ftello(out);
 	child = fork();
 	if (!child)
-		_exit(read_in_child(groups, group));
+		_exit(read_group_in_child(groups, group));
 	status = wait_for_reader(groups, group, child);
 	if (!status) {
 		reader->done(reader->data, group, groups->state);
@@ -180,10 +180,10 @@ static bool write_group(struct groups *groups, struct event_group *group)
 		errno = WEXITSTATUS(status);
 		return false;
 	}
-	if (!take_back(out, begin))
+	if (!remove_written(out, begin))
 		return false;
 	if (skip_unreadable_sources(groups, group))
-		return !group->num || write_group(groups, group);
+		return !group->num || write_event_group(groups, group);
 	complain(
 		"warning: %s: only packet events are used, because there is not enough memory for the other events.",
 		reader->base->hosts[group->host].name);
@@ -191,7 +191,7 @@ static bool write_group(struct groups *groups, struct event_group *group)
 }
 
 /* Return the size of a trace, which is a file, or the stream files in a directory. */
-static uint64_t bytes_of(const char *path)
+static uint64_t measure_trace_bytes(const char *path)
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;
@@ -212,7 +212,7 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 {
 	const struct timebase *base = groups->reader->base;
 	const struct timebase_host *host = &base->hosts[group->host];
-	const struct netsync_host_info info = host_info(base->ns, group->host);
+	const struct netsync_host_info info = get_host_info(base->ns, group->host);
 	/* Traces without packets were not read: assume that they are as long as the others. */
 	const bool is_read = trace->first_ns <= trace->last_ns;
 	int64_t t;
@@ -224,15 +224,16 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 		return;
 	}
 	group->sources[group->num++] = (struct netsync_io_source){ trace->path, trace->shift_ns };
-	group->bytes += bytes_of(trace->path);
-	if (timebase_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
+	group->bytes += measure_trace_bytes(trace->path);
+	if (timebase_correct_time(host, is_read ? trace->first_ns : info.first_ns, &t) &&
 	    t < group->first_ns)
 		group->first_ns = t;
-	if (timebase_time(host, is_read ? trace->last_ns : info.last_ns, &t) && t > group->last_ns)
+	if (timebase_correct_time(host, is_read ? trace->last_ns : info.last_ns, &t) &&
+	    t > group->last_ns)
 		group->last_ns = t < base->end_ns ? t : base->end_ns;
 }
 
-static void find_groups(struct groups *groups)
+static void find_event_groups(struct groups *groups)
 {
 	const struct timebase *base = groups->reader->base;
 	struct netsync_io_source *sources = groups->sources;
@@ -249,7 +250,7 @@ static void find_groups(struct groups *groups)
 		if (!base->hosts[host].clock)
 			continue;
 		for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
-			const struct netsync_io_trace trace = trace_info(base->io, i);
+			const struct netsync_io_trace trace = get_io_trace_info(base->io, i);
 
 			if (trace.host != host)
 				continue;
@@ -296,10 +297,10 @@ bool groups_read(const struct groups_reader *reader)
 	int error;
 
 	if (ok)
-		find_groups(&groups);
+		find_event_groups(&groups);
 	progress_start(&groups.progress, reader->action);
 	for (uint32_t i = 0; i < groups.num && ok; i++) {
-		ok = write_group(&groups, &groups.list[i]);
+		ok = write_event_group(&groups, &groups.list[i]);
 		groups.done += groups.list[i].bytes;
 	}
 	error = errno;

@@ -34,8 +34,8 @@ struct groups_reader {
 	/* Write all buffered output to @out. NULL if no output is buffered. */
 	void (*flush)(void *data);
 	/*
-	 * Called in the child process. Call group_events(), and write output before and after it.
-	 * If this function returns false, its output to @out is removed, and the group is read
+	 * Called in the child process. Call group_read_events(), and write output before and after
+	 * it. If this function returns false, its output to @out is removed, and the group is read
 	 * again without damaged traces.
 	 */
 	bool (*read)(void *data, const struct event_group *group, struct group_state *state);
@@ -52,8 +52,8 @@ bool groups_read(const struct groups_reader *reader);
  * event, to the end of the window if events follow it, or to INT64_MIN if there were no events.
  * Return false if the events cannot be read to the end, or if the listener returned false.
  */
-bool group_events(const struct event_group *group, const struct timebase *base,
-		  const struct event_listener *listener, struct group_state *state,
-		  int64_t *until_ns);
+bool group_read_events(const struct event_group *group, const struct timebase *base,
+		       const struct event_listener *listener, struct group_state *state,
+		       int64_t *until_ns);
 
 #endif

@@ -59,14 +59,15 @@ static const struct netsync_io_event *get_event_source(const struct event *event
  * Read the value of a field by its number. Return false if there is no such field, or if
  * it has no value.
  */
-static bool get_numbered(const struct netsync_io_event *source, uint32_t number,
-			 struct netsync_io_value *value)
+static bool get_numbered_value(const struct netsync_io_event *source, uint32_t number,
+			       struct netsync_io_value *value)
 {
 	value->size = sizeof(*value);
 	return number != NO_FIELD && !netsync_io_event_value(source, number, value);
 }
 
-static bool find_field(const struct event *event, const char *name, struct netsync_io_value *value)
+static bool find_field_value(const struct event *event, const char *name,
+			     struct netsync_io_value *value)
 {
 	const struct netsync_io_event *source = get_event_source(event);
 	struct event_place *place = &event->type->places[(uintptr_t)name / 4 % EVENT_NUM_PLACES];
@@ -78,15 +79,16 @@ static bool find_field(const struct event *event, const char *name, struct netsy
 		if (place->field == NO_FIELD && !strncmp(name, COMMON, strlen(COMMON)))
 			place->field = find_field_number(source, name, 0, source->num_context);
 	}
-	return get_numbered(source, place->field, value);
+	return get_numbered_value(source, place->field, value);
 }
 
-static bool find_in_context(const struct event *event, const char *name,
-			    struct netsync_io_value *value)
+static bool find_context_value(const struct event *event, const char *name,
+			       struct netsync_io_value *value)
 {
 	const struct netsync_io_event *source = get_event_source(event);
 
-	return get_numbered(source, find_field_number(source, name, 0, source->num_context), value);
+	return get_numbered_value(source, find_field_number(source, name, 0, source->num_context),
+				  value);
 }
 
 static bool is_integer(const struct netsync_io_value *value)
@@ -95,7 +97,7 @@ static bool is_integer(const struct netsync_io_value *value)
 }
 
 /* Return a terminated copy of a text, or NULL if out of memory. */
-static const char *copy_text(const struct event *event, const struct netsync_io_value *value)
+static const char *copy_event_text(const struct event *event, const struct netsync_io_value *value)
 {
 	struct texts *texts = ((const struct source *)event->source)->texts;
 	const size_t length = value->num_bytes;
@@ -117,7 +119,7 @@ static const char *copy_text(const struct event *event, const struct netsync_io_
 	return copy;
 }
 
-static void clear_texts(struct texts *texts)
+static void clear_event_texts(struct texts *texts)
 {
 	struct longer_text *longer;
 
@@ -128,22 +130,22 @@ static void clear_texts(struct texts *texts)
 	}
 }
 
-static bool get_integer(const struct event *event, const char *name, int64_t *number)
+static bool get_event_integer(const struct event *event, const char *name, int64_t *number)
 {
 	struct netsync_io_value value;
 
-	if (!find_field(event, name, &value) || !is_integer(&value))
+	if (!find_field_value(event, name, &value) || !is_integer(&value))
 		return false;
 	*number = value.number;
 	return true;
 }
 
-static const char *get_field_text(const struct event *event, const char *name)
+static const char *get_event_text(const struct event *event, const char *name)
 {
 	struct netsync_io_value value;
 
-	return find_field(event, name, &value) && value.kind == NETSYNC_IO_TEXT ?
-		       copy_text(event, &value) :
+	return find_field_value(event, name, &value) && value.kind == NETSYNC_IO_TEXT ?
+		       copy_event_text(event, &value) :
 		       NULL;
 }
 
@@ -151,12 +153,12 @@ static const char *get_field_text(const struct event *event, const char *name)
  * Set an argument to the value of a field. Return false if the field has members, if no format
  * can represent the number, or if out of memory.
  */
-static bool set_arg(const struct event *event, struct arg *arg,
-		    const struct netsync_io_value *value)
+static bool set_event_arg(const struct event *event, struct arg *arg,
+			  const struct netsync_io_value *value)
 {
 	if (is_integer(value) && value->num_bytes) {
 		arg->kind = ARG_LABEL;
-		arg->text = copy_text(event, value);
+		arg->text = copy_event_text(event, value);
 		return arg->text;
 	}
 	switch (value->kind) {
@@ -170,7 +172,7 @@ static bool set_arg(const struct event *event, struct arg *arg,
 		return true;
 	case NETSYNC_IO_TEXT:
 		arg->kind = ARG_TEXT;
-		arg->text = copy_text(event, value);
+		arg->text = copy_event_text(event, value);
 		return arg->text;
 	case NETSYNC_IO_BOOL:
 		arg->kind = ARG_BOOL;
@@ -185,25 +187,26 @@ static bool set_arg(const struct event *event, struct arg *arg,
 	}
 }
 
-static bool get_value(const struct event *event, const char *name, struct arg *arg)
+static bool get_event_arg(const struct event *event, const char *name, struct arg *arg)
 {
 	struct netsync_io_value value;
 
 	arg->name = name;
-	return find_field(event, name, &value) && set_arg(event, arg, &value);
+	return find_field_value(event, name, &value) && set_event_arg(event, arg, &value);
 }
 
-static size_t get_bytes(const struct event *event, const char *name, uint8_t *bytes, size_t room)
+static size_t get_event_bytes(const struct event *event, const char *name, uint8_t *bytes,
+			      size_t room)
 {
 	struct netsync_io_value value;
 
-	if (!find_field(event, name, &value) || value.kind != NETSYNC_IO_BYTES)
+	if (!find_field_value(event, name, &value) || value.kind != NETSYNC_IO_BYTES)
 		return 0;
 	memcpy(bytes, value.bytes, value.num_bytes < room ? value.num_bytes : room);
 	return value.num_bytes;
 }
 
-static bool get_all(const struct event *event, struct args *args)
+static bool get_all_event_args(const struct event *event, struct args *args)
 {
 	const struct netsync_io_event *source = get_event_source(event);
 
@@ -211,8 +214,8 @@ static bool get_all(const struct event *event, struct args *args)
 		struct netsync_io_value value = { .size = sizeof(value) };
 		struct arg arg = { .name = source->fields[i] };
 
-		if (!netsync_io_event_value(source, i, &value) && set_arg(event, &arg, &value) &&
-		    !args_add(args, arg))
+		if (!netsync_io_event_value(source, i, &value) &&
+		    set_event_arg(event, &arg, &value) && !args_append(args, arg))
 			return false;
 	}
 	return true;
@@ -222,30 +225,32 @@ static bool get_all(const struct event *event, struct args *args)
  * Find the thread of an event. The fields have the names used by LTTng, in the kernel and
  * in programs, or by ftrace.
  */
-static bool get_task(const struct event *event, struct event_task *task)
+static bool get_event_task(const struct event *event, struct event_task *task)
 {
 	static const char *const names[] = { "tid", "vtid", "common_pid" };
 	struct netsync_io_value value;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!find_in_context(event, names[i], &value) || !is_integer(&value) ||
+		if (!find_context_value(event, names[i], &value) || !is_integer(&value) ||
 		    value.number < 0 || value.number > EVENT_MAX_TID)
 			continue;
 		*task = (struct event_task){ .tid = value.number };
-		if (find_in_context(event, "procname", &value) && value.kind == NETSYNC_IO_TEXT)
-			task->name = copy_text(event, &value);
+		if (find_context_value(event, "procname", &value) && value.kind == NETSYNC_IO_TEXT)
+			task->name = copy_event_text(event, &value);
 		return true;
 	}
 	return false;
 }
 
 static const struct event_fields library_fields = {
-	get_integer, get_field_text, get_value, get_bytes, get_all, get_task,
+	get_event_integer, get_event_text,     get_event_arg,
+	get_event_bytes,   get_all_event_args, get_event_task,
 };
 
 /* ---- events -------------------------------------------------------------- */
 
-static bool tell_lost(const struct event_reader *reader, const struct netsync_io_event *from)
+static bool report_lost_events(const struct event_reader *reader,
+			       const struct netsync_io_event *from)
 {
 	const struct event_listener *listener = reader->r.listener;
 	const struct event_loss loss = {
@@ -264,7 +269,7 @@ static bool deliver_event(struct event_reader *reader, const struct netsync_io_e
 	struct texts texts;
 	const struct source source = { from, &texts };
 	const struct event event = {
-		.type = reading_type(&reader->r, from->name, from->name),
+		.type = reading_find_type(&reader->r, from->name, from->name),
 		.time_ns = reader->r.now_ns,
 		.host_ns = from->time_ns + reader->r.host->shift_ns,
 		.cpu = from->cpu < EVENT_MAX_CPUS ? from->cpu : EVENT_NO_CPU,
@@ -276,20 +281,20 @@ static bool deliver_event(struct event_reader *reader, const struct netsync_io_e
 	texts.used = 0;
 	texts.longer = NULL;
 	ok = event.type && listener->event(listener->data, &event);
-	clear_texts(&texts);
+	clear_event_texts(&texts);
 	return ok;
 }
 
 /* Pass an event of the library to the listener. Return a value other than 0 to stop. */
-static int take_library_event(void *data, const struct netsync_io_event *from)
+static int use_library_event(void *data, const struct netsync_io_event *from)
 {
 	struct event_reader *reader = data;
 
 	if (from->lost) {
-		reader->failed = !tell_lost(reader, from);
+		reader->failed = !report_lost_events(reader, from);
 		return reader->failed;
 	}
-	switch (reading_go_on(&reader->r, from->time_ns)) {
+	switch (reading_advance(&reader->r, from->time_ns)) {
 	case READING_ENOUGH:
 		return 1;
 	case READING_PASS:
@@ -301,17 +306,16 @@ static int take_library_event(void *data, const struct netsync_io_event *from)
 	return reader->failed;
 }
 
-bool group_events(const struct event_group *group, const struct timebase *base,
-		  const struct event_listener *listener, struct group_state *state,
-		  int64_t *until_ns)
+bool group_read_events(const struct event_group *group, const struct timebase *base,
+		       const struct event_listener *listener, struct group_state *state,
+		       int64_t *until_ns)
 {
 	struct event_reader reader = {
-		.r = reading_of(group, base, listener, state),
+		.r = reading_make(group, base, listener, state),
 	};
 	const int ret = netsync_io_read_events(base->io, group->sources, group->num,
-					       sizeof(*group->sources), take_library_event,
-					       &reader);
+					       sizeof(*group->sources), use_library_event, &reader);
 
-	*until_ns = reading_until(&reader.r);
+	*until_ns = reading_get_until(&reader.r);
 	return !reader.failed && (!ret || ret == -ECANCELED);
 }

@@ -4,8 +4,8 @@
 
 #include "reading.h"
 
-struct reading reading_of(const struct event_group *group, const struct timebase *base,
-			  const struct event_listener *listener, struct group_state *state)
+struct reading reading_make(const struct event_group *group, const struct timebase *base,
+			    const struct event_listener *listener, struct group_state *state)
 {
 	return (struct reading){
 		.base = base,
@@ -16,11 +16,11 @@ struct reading reading_of(const struct event_group *group, const struct timebase
 	};
 }
 
-enum reading_next reading_go_on(struct reading *reading, int64_t time_ns)
+enum reading_next reading_advance(struct reading *reading, int64_t time_ns)
 {
 	int64_t t;
 
-	if (!timebase_time(reading->host, time_ns, &t))
+	if (!timebase_correct_time(reading->host, time_ns, &t))
 		return READING_PASS;
 	if (t > reading->base->end_ns) {
 		reading->is_cut = true;
@@ -33,7 +33,7 @@ enum reading_next reading_go_on(struct reading *reading, int64_t time_ns)
 	return READING_TAKE;
 }
 
-struct event_type *reading_type(struct reading *reading, const void *key, const char *name)
+struct event_type *reading_find_type(struct reading *reading, const void *key, const char *name)
 {
 	struct event_type *type = map_get(&reading->types, key);
 
@@ -45,7 +45,7 @@ struct event_type *reading_type(struct reading *reading, const void *key, const 
 	return type && type->name && map_put(&reading->types, key, type) ? type : NULL;
 }
 
-int64_t reading_until(const struct reading *reading)
+int64_t reading_get_until(const struct reading *reading)
 {
 	return reading->is_cut && reading->now_ns != INT64_MIN ? reading->base->end_ns :
 								 reading->now_ns;

@@ -23,19 +23,19 @@ enum reading_next {
 	READING_ENOUGH, /* stop, because the event is after the window */
 };
 
-struct reading reading_of(const struct event_group *group, const struct timebase *base,
-			  const struct event_listener *listener, struct group_state *state);
+struct reading reading_make(const struct event_group *group, const struct timebase *base,
+			    const struct event_listener *listener, struct group_state *state);
 
 /* Decide what to do with an event at a time on the host's clock. */
-enum reading_next reading_go_on(struct reading *reading, int64_t time_ns);
+enum reading_next reading_advance(struct reading *reading, int64_t time_ns);
 
 /*
  * Return the type of an event, or NULL if out of memory. The type is valid until the
  * process ends.
  */
-struct event_type *reading_type(struct reading *reading, const void *key, const char *name);
+struct event_type *reading_find_type(struct reading *reading, const void *key, const char *name);
 
 /* Return the time until which the state after the last event lasts. */
-int64_t reading_until(const struct reading *reading);
+int64_t reading_get_until(const struct reading *reading);
 
 #endif

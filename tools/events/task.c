@@ -12,7 +12,7 @@ static const struct {
 	[TASK_DUMPED] = { "tid", "pid", "name" },
 };
 
-bool task_of(const struct event *event, enum task_role role, struct event_task *task)
+bool task_read(const struct event *event, enum task_role role, struct event_task *task)
 {
 	int64_t number;
 
@@ -27,8 +27,9 @@ bool task_of(const struct event *event, enum task_role role, struct event_task *
 	return true;
 }
 
-bool task_switch_of(const struct event *event, struct task_switch *change)
+bool task_switch_read(const struct event *event, struct task_switch *change)
 {
-	return task_of(event, TASK_FROM, &change->from) && task_of(event, TASK_TO, &change->to) &&
+	return task_read(event, TASK_FROM, &change->from) &&
+	       task_read(event, TASK_TO, &change->to) &&
 	       event->fields->integer(event, "prev_state", &change->state);
 }

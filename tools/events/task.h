@@ -14,7 +14,7 @@ enum task_role {
 };
 
 /* Get a thread of an event. Return false if the event names no thread, or its number is invalid. */
-bool task_of(const struct event *event, enum task_role role, struct event_task *task);
+bool task_read(const struct event *event, enum task_role role, struct event_task *task);
 
 /* Data of a sched_switch event. */
 struct task_switch {
@@ -23,6 +23,6 @@ struct task_switch {
 };
 
 /* Get the data of a sched_switch event. Return false if the event lacks some of it. */
-bool task_switch_of(const struct event *event, struct task_switch *change);
+bool task_switch_read(const struct event *event, struct task_switch *change);
 
 #endif

@@ -41,7 +41,7 @@ struct sched *sched_new(const struct sched_listener *listener)
 	return NULL;
 }
 
-bool sched_failed(const struct sched *sched)
+bool sched_has_failed(const struct sched *sched)
 {
 	return sched->failed;
 }
@@ -107,7 +107,7 @@ static struct sched_thread *make_thread(struct sched *sched, uint32_t tid)
 	return thread;
 }
 
-struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
+struct sched_thread *sched_find_thread(struct sched *sched, struct event_task task)
 {
 	struct sched_thread *thread;
 
@@ -124,7 +124,7 @@ struct sched_thread *sched_thread(struct sched *sched, struct event_task task)
 
 /* ---- CPUs --------------------------------------------------------------- */
 
-static struct sched_cpu *find_cpu(struct sched *sched, uint32_t number)
+static struct sched_cpu *find_or_add_sched_cpu(struct sched *sched, uint32_t number)
 {
 	struct sched_cpu *more;
 
@@ -143,7 +143,7 @@ static struct sched_cpu *find_cpu(struct sched *sched, uint32_t number)
 	return &more[number];
 }
 
-struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu)
+struct sched_thread *sched_get_running(const struct sched *sched, uint32_t cpu)
 {
 	return cpu < sched->num_cpus ? sched->cpus[cpu].thread : NULL;
 }
@@ -153,8 +153,9 @@ struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu)
 static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 			       enum sched_state state, int64_t time_ns)
 {
-	struct sched_cpu *cpu = thread->state == SCHED_RUNNING ? find_cpu(sched, thread->cpu) :
-								 NULL;
+	struct sched_cpu *cpu = thread->state == SCHED_RUNNING ?
+					find_or_add_sched_cpu(sched, thread->cpu) :
+					NULL;
 
 	if (thread->state != SCHED_UNKNOWN)
 		sched->listener.left(sched->listener.data, thread, thread->since_ns, time_ns);
@@ -166,7 +167,7 @@ static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 }
 
 /* Set the previous state of a thread, which was unknown and is implied by an event. */
-static void imply_state(struct sched_thread *thread, enum sched_state state)
+static void set_implied_state(struct sched_thread *thread, enum sched_state state)
 {
 	thread->state = state;
 	thread->is_implied = true;
@@ -189,12 +190,12 @@ static void forget_thread(struct sched *sched, struct sched_thread *thread, int6
 static struct sched_thread *find_living_thread(struct sched *sched, struct event_task task,
 					       int64_t time_ns)
 {
-	struct sched_thread *thread = sched_thread(sched, task);
+	struct sched_thread *thread = sched_find_thread(sched, task);
 
 	if (!thread || thread->state != SCHED_DEAD)
 		return thread;
 	forget_thread(sched, thread, time_ns);
-	return sched_thread(sched, task);
+	return sched_find_thread(sched, task);
 }
 
 static enum sched_state get_thread_state(uint64_t task_state)
@@ -211,8 +212,8 @@ static enum sched_state get_thread_state(uint64_t task_state)
 	return SCHED_RUNNABLE;
 }
 
-static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t number,
-			struct sched_thread *thread, enum sched_state state, int64_t time_ns)
+static void switch_from_thread(struct sched *sched, struct sched_cpu *cpu, uint32_t number,
+			       struct sched_thread *thread, enum sched_state state, int64_t time_ns)
 {
 	/* If another thread was running, a switch in between was lost. */
 	if (cpu->thread && cpu->thread != thread)
@@ -226,7 +227,7 @@ static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t num
 	if (thread->state == SCHED_UNKNOWN) {
 		if (thread->since_ns < cpu->since_ns)
 			thread->since_ns = cpu->since_ns;
-		imply_state(thread, SCHED_RUNNING);
+		set_implied_state(thread, SCHED_RUNNING);
 		thread->cpu = number;
 	}
 	enter_thread_state(sched, thread, state, time_ns);
@@ -235,13 +236,13 @@ static void switch_from(struct sched *sched, struct sched_cpu *cpu, uint32_t num
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t number,
 		  const struct task_switch *change)
 {
-	struct sched_cpu *cpu = find_cpu(sched, number);
+	struct sched_cpu *cpu = find_or_add_sched_cpu(sched, number);
 	struct sched_thread *next;
 
 	if (!cpu)
 		return;
-	switch_from(sched, cpu, number, sched_thread(sched, change->from),
-		    get_thread_state(change->state), time_ns);
+	switch_from_thread(sched, cpu, number, sched_find_thread(sched, change->from),
+			   get_thread_state(change->state), time_ns);
 	next = find_living_thread(sched, change->to, time_ns);
 	if (next) {
 		enter_thread_state(sched, next, SCHED_RUNNING, time_ns);
@@ -258,7 +259,7 @@ bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task)
 		return false;
 	/* Only a waiting thread can be woken. */
 	if (thread->state == SCHED_UNKNOWN)
-		imply_state(thread, SCHED_SLEEPING);
+		set_implied_state(thread, SCHED_SLEEPING);
 	enter_thread_state(sched, thread, SCHED_RUNNABLE, time_ns);
 	return true;
 }
@@ -271,7 +272,7 @@ void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child)
 		thread = find_thread_by_tid(sched, child.tid);
 	if (thread)
 		forget_thread(sched, thread, time_ns);
-	thread = sched_thread(sched, child);
+	thread = sched_find_thread(sched, child);
 	/* A new thread does not run before it is woken. */
 	if (thread) {
 		thread->state = SCHED_RUNNABLE;
@@ -287,9 +288,9 @@ void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid)
 		forget_thread(sched, thread, time_ns);
 }
 
-void sched_lost(struct sched *sched, int64_t time_ns, uint32_t number)
+void sched_note_loss(struct sched *sched, int64_t time_ns, uint32_t number)
 {
-	struct sched_cpu *cpu = find_cpu(sched, number);
+	struct sched_cpu *cpu = find_or_add_sched_cpu(sched, number);
 
 	if (!cpu)
 		return;
@@ -323,7 +324,7 @@ void sched_free(struct sched *sched)
 	free(sched);
 }
 
-const char *sched_state_name(enum sched_state state)
+const char *sched_get_state_name(enum sched_state state)
 {
 	static const char *const names[] = {
 		[SCHED_UNKNOWN] = "unknown",   [SCHED_RUNNING] = "running",

@@ -61,7 +61,7 @@ struct sched *sched_new(const struct sched_listener *listener);
 void sched_free(struct sched *sched);
 
 /* Is the report incomplete because memory was exhausted? */
-bool sched_failed(const struct sched *sched);
+bool sched_has_failed(const struct sched *sched);
 
 /* Bits of the kernel's task_state for the thread that a CPU switches from. */
 #define SCHED_TASK_INTERRUPTIBLE 0x001
@@ -84,16 +84,16 @@ bool sched_wakeup(struct sched *sched, int64_t time_ns, struct event_task task);
 void sched_fork(struct sched *sched, int64_t time_ns, struct event_task child);
 void sched_release(struct sched *sched, int64_t time_ns, uint32_t tid);
 /* Process a loss of events on a CPU. */
-void sched_lost(struct sched *sched, int64_t time_ns, uint32_t cpu);
+void sched_note_loss(struct sched *sched, int64_t time_ns, uint32_t cpu);
 /* End all states, because there are no more events. */
 void sched_end(struct sched *sched, int64_t time_ns);
 
 /* Find a thread, or add it. Return NULL if the number is invalid. */
-struct sched_thread *sched_thread(struct sched *sched, struct event_task task);
+struct sched_thread *sched_find_thread(struct sched *sched, struct event_task task);
 /* Return the thread that is running on a CPU, or NULL if there is none or it is unknown. */
-struct sched_thread *sched_running(const struct sched *sched, uint32_t cpu);
+struct sched_thread *sched_get_running(const struct sched *sched, uint32_t cpu);
 
 /* Return the name of a state, for people. */
-const char *sched_state_name(enum sched_state state);
+const char *sched_get_state_name(enum sched_state state);
 
 #endif

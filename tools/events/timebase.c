@@ -17,7 +17,7 @@
 
 /* ---- times ------------------------------------------------------------- */
 
-bool timebase_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref)
+bool timebase_correct_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref)
 {
 	return host->clock && !__builtin_add_overflow(time_ns, host->shift_ns, &time_ns) &&
 	       !netsync_convert(host->clock, time_ns, time_ref, NULL);
@@ -30,24 +30,24 @@ static void extend_corrected_span(const struct timebase_host *host, int64_t from
 
 	if (from_ns > to_ns)
 		return;
-	if (timebase_time(host, from_ns, &t) && t < *first_ns)
+	if (timebase_correct_time(host, from_ns, &t) && t < *first_ns)
 		*first_ns = t;
-	if (timebase_time(host, to_ns, &t) && t > *last_ns)
+	if (timebase_correct_time(host, to_ns, &t) && t > *last_ns)
 		*last_ns = t;
 }
 
-bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns)
+bool timebase_find_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns)
 {
 	*first_ns = INT64_MAX;
 	*last_ns = INT64_MIN;
 	for (uint32_t i = 0; i < base->num_hosts; i++) {
-		const struct netsync_host_info info = host_info(base->ns, i);
+		const struct netsync_host_info info = get_host_info(base->ns, i);
 
 		extend_corrected_span(&base->hosts[i], info.first_ns, info.last_ns, first_ns,
 				      last_ns);
 	}
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
-		const struct netsync_io_trace trace = trace_info(base->io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(base->io, i);
 
 		extend_corrected_span(&base->hosts[trace.host], trace.first_ns, trace.last_ns,
 				      first_ns, last_ns);
@@ -55,11 +55,11 @@ bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last
 	return *first_ns <= *last_ns;
 }
 
-int64_t timebase_second(const struct timebase *base)
+int64_t timebase_find_second(const struct timebase *base)
 {
 	int64_t second = base->begin_ns, last;
 
-	if (second == INT64_MIN && !timebase_span(base, &second, &last))
+	if (second == INT64_MIN && !timebase_find_span(base, &second, &last))
 		return 0;
 	/* The beginning of the second does not fit into 64 bits. */
 	if (second < INT64_MIN + NS_PER_S)
@@ -74,25 +74,26 @@ int64_t timebase_second(const struct timebase *base)
 static bool find_wall_shift(const struct timebase *base, const struct netsync_io_trace *trace,
 			    int64_t *shift_ns)
 {
-	const struct netsync_host_info info = host_info(base->ns, trace->host);
+	const struct netsync_host_info info = get_host_info(base->ns, trace->host);
 	/* Traces without packets were not read. */
 	const int64_t time_ns = trace->first_ns <= trace->last_ns ? trace->first_ns : info.first_ns;
 	int64_t wall_ns, ref_ns;
 
-	return trace->has_wall && timebase_time(&base->hosts[trace->host], time_ns, &ref_ns) &&
+	return trace->has_wall &&
+	       timebase_correct_time(&base->hosts[trace->host], time_ns, &ref_ns) &&
 	       !__builtin_sub_overflow(time_ns, trace->shift_ns, &wall_ns) &&
 	       !__builtin_add_overflow(wall_ns, trace->wall_shift_ns, &wall_ns) &&
 	       is_since_1970(wall_ns) && !__builtin_sub_overflow(wall_ns, ref_ns, shift_ns);
 }
 
-bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
+bool timebase_find_wall_shift(const struct timebase *base, int64_t *shift_ns)
 {
 	int64_t first_ns, last_ns;
 	bool has_trace = false, is_found = false;
 
 	/* Use the reference's own wall clock, or that of any other host. */
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
-		const struct netsync_io_trace trace = trace_info(base->io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(base->io, i);
 		const bool is_reference = !strcmp(base->hosts[trace.host].name, base->reference);
 
 		has_trace = has_trace || is_reference;
@@ -106,14 +107,14 @@ bool timebase_wall(const struct timebase *base, int64_t *shift_ns)
 		return is_found;
 	/* Text files do not specify the clock of their times. */
 	*shift_ns = 0;
-	return timebase_span(base, &first_ns, &last_ns) && is_since_1970(first_ns);
+	return timebase_find_span(base, &first_ns, &last_ns) && is_since_1970(first_ns);
 }
 
 /* Was every trace read? The events of traces without packets are read only later. */
-static bool is_all_read(const struct timebase *base)
+static bool are_all_spans_known(const struct timebase *base)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
-		const struct netsync_io_trace trace = trace_info(base->io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(base->io, i);
 
 		if (trace.first_ns > trace.last_ns)
 			return false;
@@ -121,7 +122,7 @@ static bool is_all_read(const struct timebase *base)
 	return true;
 }
 
-bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events)
+bool timebase_set_window(struct timebase *base, const struct time_window *window, bool with_events)
 {
 	int64_t first_ns, last_ns;
 
@@ -129,9 +130,10 @@ bool timebase_limit(struct timebase *base, const struct time_window *window, boo
 	base->end_ns = INT64_MAX;
 	if (!window_is_given(window))
 		return true;
-	if (timebase_span(base, &first_ns, &last_ns))
-		return window_find(window, first_ns, last_ns, !with_events || is_all_read(base),
-				   &base->begin_ns, &base->end_ns);
+	if (timebase_find_span(base, &first_ns, &last_ns))
+		return window_find(window, first_ns, last_ns,
+				   !with_events || are_all_spans_known(base), &base->begin_ns,
+				   &base->end_ns);
 	complain(
 		"--begin, --end: these options cannot be used, because no host in the traces could be corrected.");
 	return false;
@@ -162,28 +164,28 @@ static int find_timebase_clock(struct timebase *base, const struct input *input,
 		complain(ret == -ENODATA ? "warning: %s" : "%s", model_error(&base->model));
 		return ret;
 	}
-	info = host_info(base->ns, number);
+	info = get_host_info(base->ns, number);
 	return input_check_span(input, &base->model, found, host->own, &info, host->shift_ns) ?
 		       0 :
 		       -ERANGE;
 }
 
-static int find_clocks(struct timebase *base, const struct input *input)
+static int find_timebase_clocks(struct timebase *base, const struct input *input)
 {
 	int status = EXIT_DONE;
 
 	base->num_hosts = netsync_num_hosts(base->ns);
 	base->hosts = calloc(base->num_hosts + 1, sizeof(*base->hosts));
 	if (!base->hosts) {
-		no_memory();
+		complain_no_memory();
 		return EXIT_BAD;
 	}
 	base->reference = input->model ? base->model.reference :
-					 host_info(base->ns, netsync_reference(base->ns)).name;
+					 get_host_info(base->ns, netsync_reference(base->ns)).name;
 	for (uint32_t i = 0; i < base->num_hosts; i++) {
 		int ret;
 
-		base->hosts[i].name = host_info(base->ns, i).name;
+		base->hosts[i].name = get_host_info(base->ns, i).name;
 		ret = find_timebase_clock(base, input, i);
 		if (!ret)
 			continue;
@@ -196,7 +198,8 @@ static int find_clocks(struct timebase *base, const struct input *input)
 
 int timebase_find(struct timebase *base, const struct input *input)
 {
-	return input_solve(input, base->ns, base->io) ? find_clocks(base, input) : EXIT_BAD;
+	return input_solve(input, base->ns, base->io) ? find_timebase_clocks(base, input) :
+							EXIT_BAD;
 }
 
 int timebase_explain(const struct timebase *base, const struct input *input, int status)
@@ -205,7 +208,7 @@ int timebase_explain(const struct timebase *base, const struct input *input, int
 
 	if (!input->model)
 		status = outcome_explain(&outcome, base->ns);
-	return status == EXIT_DONE ? input_lost(input, base->io) : status;
+	return status == EXIT_DONE ? input_get_status(input, base->io) : status;
 }
 
 /* ---- opening and closing --------------------------------------------------- */
@@ -215,7 +218,7 @@ bool timebase_open(struct timebase *base, const struct input *input)
 	*base = (struct timebase){ .ns = netsync_new() };
 	base->io = base->ns ? netsync_io_new(base->ns) : NULL;
 	if (!base->io)
-		return no_memory();
+		return complain_no_memory();
 	if (!input->model || !model_open(&base->model, input->model))
 		return true;
 	complain("%s", model_error(&base->model));

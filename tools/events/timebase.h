@@ -42,7 +42,7 @@ int timebase_find(struct timebase *base, const struct input *input);
  * Set the window. With @with_events, it also applies to traces without packets. If the window is
  * empty, print a message and return false.
  */
-bool timebase_limit(struct timebase *base, const struct time_window *window, bool with_events);
+bool timebase_set_window(struct timebase *base, const struct time_window *window, bool with_events);
 
 /* Report hosts that were not corrected, and return the exit status. */
 int timebase_explain(const struct timebase *base, const struct input *input, int status);
@@ -51,24 +51,24 @@ int timebase_explain(const struct timebase *base, const struct input *input, int
  * Correct a time of a host. Return false if the corrected time is unknown, or does not fit into
  * 64 bits.
  */
-bool timebase_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref);
+bool timebase_correct_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref);
 
 /* Is a corrected time within the window? */
-static inline bool timebase_shows(const struct timebase *base, int64_t time_ref)
+static inline bool timebase_contains(const struct timebase *base, int64_t time_ref)
 {
 	return time_ref >= base->begin_ns && time_ref <= base->end_ns;
 }
 
 /* Get the corrected span of the traces. Return false if it is unknown. */
-bool timebase_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns);
+bool timebase_find_span(const struct timebase *base, int64_t *first_ns, int64_t *last_ns);
 
 /*
  * Get the approximate difference between wall-clock time and corrected time, which no bound
  * covers. Return false if no trace reports the difference.
  */
-bool timebase_wall(const struct timebase *base, int64_t *shift_ns);
+bool timebase_find_wall_shift(const struct timebase *base, int64_t *shift_ns);
 
 /* Return the full second in which the displayed window begins, or 0 if it is unknown. */
-int64_t timebase_second(const struct timebase *base);
+int64_t timebase_find_second(const struct timebase *base);
 
 #endif

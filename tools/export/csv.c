@@ -28,7 +28,7 @@ struct end {
 	int64_t hi_ns; /* latest time of the end; INT64_MAX if unknown */
 };
 
-static struct end correct_end(const struct timebase_host *host, int64_t time_ns)
+static struct end correct_message_end(const struct timebase_host *host, int64_t time_ns)
 {
 	struct end end = { .lo_ns = INT64_MIN, .hi_ns = INT64_MAX };
 	int64_t t;
@@ -53,7 +53,7 @@ static void put_csv_end(FILE *out, const struct end *end)
 	put_csv_time(out, end->known && end->bound_ns != NETSYNC_UNKNOWN, end->bound_ns);
 }
 
-static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
+static void put_csv_difference(FILE *out, bool known, int64_t a, int64_t b)
 {
 	int64_t difference;
 
@@ -61,37 +61,37 @@ static void put_difference(FILE *out, bool known, int64_t a, int64_t b)
 	put_csv_time(out, known, known ? difference : 0);
 }
 
-static void put_delay(FILE *out, const struct netsync_message *msg, const struct end *send,
-		      const struct end *recv)
+static void put_csv_delay(FILE *out, const struct netsync_message *msg, const struct end *send,
+			  const struct end *recv)
 {
 	const bool known = send->known && recv->known;
 
-	put_difference(out, true, msg->recv_ns, msg->send_ns);
-	put_difference(out, known, recv->time_ns, send->time_ns);
-	put_difference(out, known && recv->lo_ns != INT64_MIN && send->hi_ns != INT64_MAX,
-		       recv->lo_ns, send->hi_ns);
-	put_difference(out, known && recv->hi_ns != INT64_MAX && send->lo_ns != INT64_MIN,
-		       recv->hi_ns, send->lo_ns);
+	put_csv_difference(out, true, msg->recv_ns, msg->send_ns);
+	put_csv_difference(out, known, recv->time_ns, send->time_ns);
+	put_csv_difference(out, known && recv->lo_ns != INT64_MIN && send->hi_ns != INT64_MAX,
+			   recv->lo_ns, send->hi_ns);
+	put_csv_difference(out, known && recv->hi_ns != INT64_MAX && send->lo_ns != INT64_MIN,
+			   recv->hi_ns, send->lo_ns);
 }
 
-static void put_port(FILE *out, const struct netsync_message *msg, const uint8_t address[16],
-		     uint16_t port)
+static void put_csv_port(FILE *out, const struct netsync_message *msg, const uint8_t address[16],
+			 uint16_t port)
 {
 	char text[INET6_ADDRSTRLEN] = "";
 
 	if (msg->fields & NETSYNC_HAS_ADDRS)
-		export_address(address, text);
+		export_format_address(address, text);
 	fprintf(out, ",%s", text);
 	put_csv_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
 }
 
 /* Is an end of a message within the window? An uncorrected time is in no window. */
-static bool is_shown(const struct export *export, const struct end *end)
+static bool is_end_in_window(const struct export *export, const struct end *end)
 {
 	const bool is_whole = export->base->begin_ns == INT64_MIN &&
 			      export->base->end_ns == INT64_MAX;
 
-	return is_whole || (end->known && timebase_shows(export->base, end->time_ns));
+	return is_whole || (end->known && timebase_contains(export->base, end->time_ns));
 }
 
 static bool put_csv_message(void *data, const void *record)
@@ -100,10 +100,10 @@ static bool put_csv_message(void *data, const void *record)
 	const struct message_csv *csv = data;
 	const struct timebase_host *from = &csv->export->base->hosts[msg->from];
 	const struct timebase_host *to = &csv->export->base->hosts[msg->to];
-	const struct end send = correct_end(from, msg->send_ns);
-	const struct end recv = correct_end(to, msg->recv_ns);
+	const struct end send = correct_message_end(from, msg->send_ns);
+	const struct end recv = correct_message_end(to, msg->recv_ns);
 
-	if (!is_shown(csv->export, &send) || !is_shown(csv->export, &recv))
+	if (!is_end_in_window(csv->export, &send) || !is_end_in_window(csv->export, &recv))
 		return true;
 	csv_put_text(csv->out, from->name);
 	putc(',', csv->out);
@@ -112,10 +112,10 @@ static bool put_csv_message(void *data, const void *record)
 	put_csv_time(csv->out, true, msg->recv_ns);
 	put_csv_end(csv->out, &send);
 	put_csv_end(csv->out, &recv);
-	put_delay(csv->out, msg, &send, &recv);
+	put_csv_delay(csv->out, msg, &send, &recv);
 	put_csv_time(csv->out, msg->protocol, msg->protocol);
-	put_port(csv->out, msg, msg->saddr, msg->sport);
-	put_port(csv->out, msg, msg->daddr, msg->dport);
+	put_csv_port(csv->out, msg, msg->saddr, msg->sport);
+	put_csv_port(csv->out, msg, msg->daddr, msg->dport);
 	put_csv_time(csv->out, msg->fields & NETSYNC_HAS_LEN, msg->len);
 	fputs("\r\n", csv->out);
 	return !ferror(csv->out);
@@ -126,5 +126,5 @@ bool export_csv(FILE *out, const struct export *export)
 	struct message_csv csv = { out, export };
 
 	fputs(header, out);
-	return spool_replay(export->messages, put_csv_message, &csv);
+	return spool_read_records(export->messages, put_csv_message, &csv);
 }

@@ -48,11 +48,11 @@ static bool export_switch(struct export_reader *reader, const struct event_class
 	struct task_switch change;
 
 	(void)class;
-	if (!task_switch_of(event, &change) || event->cpu == EVENT_NO_CPU)
+	if (!task_switch_read(event, &change) || event->cpu == EVENT_NO_CPU)
 		return false;
-	scheduling_missed(&reader->threads, event->cpu, &change);
+	scheduling_put_missed_switch(&reader->threads, event->cpu, &change);
 	sched_switch(reader->threads.sched, event->time_ns, event->cpu, &change);
-	scheduling_switch(&reader->threads, event->cpu, &change);
+	scheduling_put_switch(&reader->threads, event->cpu, &change);
 	return true;
 }
 
@@ -62,9 +62,9 @@ static bool export_wakeup(struct export_reader *reader, const struct event_class
 	struct event_task task;
 
 	(void)class;
-	if (task_of(event, TASK_SUBJECT, &task) &&
+	if (task_read(event, TASK_SUBJECT, &task) &&
 	    sched_wakeup(reader->threads.sched, reader->threads.now_ns, task))
-		scheduling_waking(&reader->threads, event->cpu, task);
+		scheduling_put_waking(&reader->threads, event->cpu, task);
 	return false;
 }
 
@@ -74,20 +74,20 @@ static bool export_fork(struct export_reader *reader, const struct event_class *
 	struct event_task child;
 
 	(void)class;
-	if (!task_of(event, TASK_CHILD, &child))
+	if (!task_read(event, TASK_CHILD, &child))
 		return false;
-	threads_fork(&reader->threads, child);
-	scheduling_waking(&reader->threads, event->cpu, child);
+	threads_add_forked(&reader->threads, child);
+	scheduling_put_waking(&reader->threads, event->cpu, child);
 	return false;
 }
 
-static bool take_release(struct export_reader *reader, const struct event_class *class,
-			 const struct event *event)
+static bool export_release(struct export_reader *reader, const struct event_class *class,
+			   const struct event *event)
 {
 	struct event_task task;
 
 	(void)class;
-	if (task_of(event, TASK_SUBJECT, &task) &&
+	if (task_read(event, TASK_SUBJECT, &task) &&
 	    (!reader->thread || reader->thread->tid != task.tid))
 		sched_release(reader->threads.sched, reader->threads.now_ns, task.tid);
 	return false;
@@ -99,8 +99,8 @@ static bool export_statedump(struct export_reader *reader, const struct event_cl
 	struct event_task task;
 
 	(void)class;
-	if (task_of(event, TASK_DUMPED, &task))
-		sched_thread(reader->threads.sched, task);
+	if (task_read(event, TASK_DUMPED, &task))
+		sched_find_thread(reader->threads.sched, task);
 	return false;
 }
 
@@ -110,7 +110,7 @@ static bool export_entry(struct export_reader *reader, const struct event_class 
 	(void)event;
 	if (!class->shown || !reader->thread)
 		return false;
-	threads_enter(&reader->threads, reader->thread, class->call, &reader->args);
+	threads_enter_call(&reader->threads, reader->thread, class->call, &reader->args);
 	return true;
 }
 
@@ -119,7 +119,7 @@ static bool export_exit(struct export_reader *reader, const struct event_class *
 {
 	(void)event;
 	return class->shown && reader->thread &&
-	       threads_leave(&reader->threads, reader->thread, class->call, &reader->args);
+	       threads_leave_call(&reader->threads, reader->thread, class->call, &reader->args);
 }
 
 /* ---- classes of events -------------------------------------------------- */
@@ -136,7 +136,7 @@ static const struct {
 	{ "sched_wakeup_new", export_wakeup, false },
 	{ "sched_waking", export_wakeup, false },
 	{ "sched_process_fork", export_fork, false },
-	{ "sched_process_free", take_release, false },
+	{ "sched_process_free", export_release, false },
 	{ "lttng_statedump_process_state", export_statedump, false },
 	{ "syscall_entry_", export_entry, true },
 	{ "syscall_exit_", export_exit, true },
@@ -151,7 +151,7 @@ static bool begins_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-static bool is_wanted(const struct export *export, const char *name)
+static bool is_event_wanted(const struct export *export, const char *name)
 {
 	for (size_t i = 0; i < export->num_globs; i++)
 		if (!fnmatch(export->globs[i], name, 0))
@@ -162,7 +162,7 @@ static bool is_wanted(const struct export *export, const char *name)
 static void describe_event_class(const struct export_reader *reader, struct event_class *class,
 				 const char *name)
 {
-	class->shown = is_wanted(reader->threads.export, name);
+	class->shown = is_event_wanted(reader->threads.export, name);
 	class->is_tcp = begins_with(name, "inet_sock_local_");
 	class->may_be_tcp = begins_with(name, "inet_dev_");
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
@@ -197,11 +197,11 @@ static struct sched_thread *find_event_thread(const struct export_reader *reader
 	struct event_task task;
 
 	if (event->fields->task(event, &task))
-		return sched_thread(reader->threads.sched, task);
-	return sched_running(reader->threads.sched, event->cpu);
+		return sched_find_thread(reader->threads.sched, task);
+	return sched_get_running(reader->threads.sched, event->cpu);
 }
 
-static void name_flags(struct export_reader *reader)
+static void name_tcp_flags(struct export_reader *reader)
 {
 	for (size_t i = 0; i < reader->args.num; i++) {
 		struct arg *arg = &reader->args.list[i];
@@ -209,12 +209,12 @@ static void name_flags(struct export_reader *reader)
 		if (arg->kind != ARG_UNSIGNED || strcmp(arg->name, "flags"))
 			continue;
 		arg->kind = ARG_LABEL;
-		arg->text = tcp_flags(arg->number, reader->flags);
+		arg->text = format_tcp_flags(arg->number, reader->flags);
 	}
 }
 
-static bool read_args(struct export_reader *reader, const struct event_class *class,
-		      const struct event *event)
+static bool read_event_args(struct export_reader *reader, const struct event_class *class,
+			    const struct event *event)
 {
 	int64_t protocol;
 
@@ -224,7 +224,7 @@ static bool read_args(struct export_reader *reader, const struct event_class *cl
 	if (class->is_tcp ||
 	    (class->may_be_tcp && event->fields->integer(event, "protocol", &protocol) &&
 	     protocol == IPPROTO_TCP))
-		name_flags(reader);
+		name_tcp_flags(reader);
 	return true;
 }
 
@@ -242,12 +242,12 @@ static bool export_event(void *data, const struct event *event)
 	if (!class->shown && !class->take)
 		return true;
 	reader->thread = find_event_thread(reader, event);
-	if (class->shown && !read_args(reader, class, event))
+	if (class->shown && !read_event_args(reader, class, event))
 		return false;
 	if ((!class->take || !class->take(reader, class, event)) && class->shown &&
-	    timebase_shows(threads->export->base, event->time_ns))
-		threads_instant(threads, reader->thread, event->cpu, event->type->name,
-				&reader->args);
+	    timebase_contains(threads->export->base, event->time_ns))
+		threads_put_instant(threads, reader->thread, event->cpu, event->type->name,
+				    &reader->args);
 	return !ferror(threads->timeline->out);
 }
 
@@ -258,15 +258,15 @@ static bool export_loss(void *data, const struct event_loss *loss)
 
 	if (loss->cpu == EVENT_NO_CPU)
 		return true;
-	scheduling_lost(threads, loss->cpu);
-	sched_lost(threads->sched, threads->now_ns, loss->cpu);
+	scheduling_put_loss(threads, loss->cpu);
+	sched_note_loss(threads->sched, threads->now_ns, loss->cpu);
 	reader->args.num = 0;
 	if (loss->has_number &&
-	    !args_add(&reader->args,
-		      (struct arg){ "number", ARG_UNSIGNED, { .number = loss->number } }))
+	    !args_append(&reader->args,
+			 (struct arg){ "number", ARG_UNSIGNED, { .number = loss->number } }))
 		return false;
-	if (timebase_shows(threads->export->base, threads->now_ns))
-		threads_instant(threads, NULL, loss->cpu, "events lost", &reader->args);
+	if (timebase_contains(threads->export->base, threads->now_ns))
+		threads_put_instant(threads, NULL, loss->cpu, "events lost", &reader->args);
 	return true;
 }
 
@@ -295,7 +295,7 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 		.threads.timeline = timeline,
 		.threads.export = job->export,
 		.threads.host = group->host,
-		.threads.show_states = is_wanted(job->export, "sched_switch"),
+		.threads.show_states = is_event_wanted(job->export, "sched_switch"),
 		.threads.first_cpu = job->num_cpus,
 	};
 	const struct event_listener listener = { export_event, export_loss, &reader };
@@ -303,8 +303,8 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 	const uint64_t num_early = timeline->num_early;
 	bool ok = timeline->format->begin_part(timeline, group->host + 1) &&
 		  threads_open(&reader.threads) &&
-		  group_events(group, job->export->base, &listener, state,
-			       &reader.threads.now_ns) &&
+		  group_read_events(group, job->export->base, &listener, state,
+				    &reader.threads.now_ns) &&
 		  threads_close(&reader.threads);
 
 	state->number = timeline->num_early - num_early;
@@ -313,7 +313,8 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 	return ok;
 }
 
-static void end_group(void *data, const struct event_group *group, const struct group_state *state)
+static void end_exported_group(void *data, const struct event_group *group,
+			       const struct group_state *state)
 {
 	struct events_job *job = data;
 	const char *host = job->export->base->hosts[group->host].name;
@@ -340,7 +341,7 @@ bool perfetto_events(struct timeline *timeline, const struct export *export)
 		.out = timeline->out,
 		.flush = flush_timeline,
 		.read = export_group,
-		.done = end_group,
+		.done = end_exported_group,
 		.data = &job,
 	};
 

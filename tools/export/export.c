@@ -40,7 +40,7 @@ static bool check_export_arguments(const struct export_settings *set)
 			"--events, --event: only packet events can be read from other machines; copy the traces to this one.");
 		return false;
 	}
-	if (!timeline_check(set->timeline, set->perfetto) ||
+	if (!timeline_check_option(set->timeline, set->perfetto) ||
 	    (set->events && !input_check_events(&set->input)))
 		return false;
 	if (!set->input.num_traces && !set->input.num_texts) {
@@ -52,7 +52,7 @@ static bool check_export_arguments(const struct export_settings *set)
 }
 
 /* Take names of events, which are separated by commas. */
-static bool take_globs(void *at, const struct option_row *row, const char *text)
+static bool parse_globs_option(void *at, const struct option_row *row, const char *text)
 {
 	struct export_settings *set = at;
 
@@ -69,7 +69,7 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 		}
 		last = array_add(&set->globs, set->num_globs, sizeof(*last));
 		if (!last || !(*last = strndup(text, length)))
-			return no_memory();
+			return complain_no_memory();
 		set->num_globs++;
 		text += length;
 	} while (*text++);
@@ -77,19 +77,19 @@ static bool take_globs(void *at, const struct option_row *row, const char *text)
 }
 
 static const struct option_row options[] = {
-	OPTION("csv", 0, NULL, "write a line for each packet that two hosts recorded", take_flag,
-	       .at = offsetof(struct export_settings, csv)),
+	OPTION("csv", 0, NULL, "write a line for each packet that two hosts recorded",
+	       parse_flag_option, .at = offsetof(struct export_settings, csv)),
 	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev: packets and messages",
-	       take_flag, .at = offsetof(struct export_settings, perfetto)),
+	       parse_flag_option, .at = offsetof(struct export_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct export_settings, timeline) },
 	OPTION("events", 0, NULL,
 	       "with --perfetto, add all events of CTF traces, trace.dat and\n"
 	       "perf.data files, with threads and system calls",
-	       take_flag, .at = offsetof(struct export_settings, events)),
+	       parse_flag_option, .at = offsetof(struct export_settings, events)),
 	OPTION("event", 'e', "GLOB,...",
 	       "like --events, but only events with these names\n"
 	       "(can be repeated)",
-	       take_globs),
+	       parse_globs_option),
 	{ .table = window_options, .at = offsetof(struct export_settings, window) },
 	{ .table = output_options, .at = offsetof(struct export_settings, output) },
 	{ .table = input_model_options, .at = offsetof(struct export_settings, input) },
@@ -108,7 +108,7 @@ static const struct usage usage = {
 
 /* ---- common to all formats ------------------------------------------------ */
 
-char *export_address(const uint8_t address[16], char *text)
+char *export_format_address(const uint8_t address[16], char *text)
 {
 	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
 	const bool is_v4 = !memcmp(address, v4, sizeof(v4));
@@ -128,14 +128,14 @@ struct export_job {
 	struct spool packets;
 };
 
-static void keep_message(void *data, const struct netsync_message *msg)
+static void spool_exported_message(void *data, const struct netsync_message *msg)
 {
-	spool_put(data, msg);
+	spool_put_record(data, msg);
 }
 
-static void spool_packet(void *data, const struct netsync_packet *pkt)
+static void spool_exported_packet(void *data, const struct netsync_packet *pkt)
 {
-	spool_put(data, pkt);
+	spool_put_record(data, pkt);
 }
 
 /* Open spools for everything that will be written. */
@@ -144,17 +144,17 @@ static bool open_spools(struct export_job *job)
 	job->export.events = job->set->events;
 	job->export.globs = (const char **)job->set->globs;
 	job->export.num_globs = job->set->num_globs;
-	job->export.timeline = timeline_format(job->set->timeline, job->set->output.path);
+	job->export.timeline = timeline_find_format(job->set->timeline, job->set->output.path);
 	job->export.messages = &job->messages;
 	if (!spool_open(&job->messages, sizeof(struct netsync_message)))
 		return false;
-	netsync_watch_messages(job->base.ns, keep_message, &job->messages);
+	netsync_watch_messages(job->base.ns, spool_exported_message, &job->messages);
 	if (!job->set->perfetto)
 		return true;
 	job->export.packets = &job->packets;
 	if (!spool_open(&job->packets, sizeof(struct netsync_packet)))
 		return false;
-	netsync_watch_packets(job->base.ns, spool_packet, &job->packets);
+	netsync_watch_packets(job->base.ns, spool_exported_packet, &job->packets);
 	return true;
 }
 
@@ -174,7 +174,7 @@ static int export_traces(struct export_job *job)
 	    !open_spools(job))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
-	if (status == EXIT_BAD || !timebase_limit(&job->base, &set->window, set->events) ||
+	if (status == EXIT_BAD || !timebase_set_window(&job->base, &set->window, set->events) ||
 	    !output_write(&set->output, write_export, job))
 		return EXIT_BAD;
 	return timebase_explain(&job->base, &set->input, status);
@@ -200,7 +200,7 @@ int cmd_export(int argc, char **argv)
 	int status;
 
 	set.input.takes_remote = true;
-	status = input_arguments(&usage, &set, &set.input, argc, argv);
+	status = input_parse_arguments(&usage, &set, &set.input, argc, argv);
 	if (status < 0 && !check_export_arguments(&set))
 		status = EXIT_BAD;
 	if (status < 0)

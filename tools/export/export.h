@@ -28,7 +28,7 @@ struct export
  * Format an IPv6 address, or an IPv4 address mapped to IPv6, as text. The size of @text
  * is INET6_ADDRSTRLEN. Return @text.
  */
-char *export_address(const uint8_t address[16], char *text);
+char *export_format_address(const uint8_t address[16], char *text);
 
 /* Write the file. Return false if not everything was written. */
 bool export_csv(FILE *out, const struct export *export);

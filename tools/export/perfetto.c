@@ -17,7 +17,7 @@ struct perfetto {
 
 /* ---- packets and messages ---------------------------------------------- */
 
-char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
+char *format_tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
 {
 	/*
 	 * Names of the flags from the lowest bit on (RFC 9293, 3.1). AE was formerly NS
@@ -35,7 +35,7 @@ char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE])
 	return text;
 }
 
-static const char *protocol_name(uint8_t protocol)
+static const char *format_protocol_name(uint8_t protocol)
 {
 	switch (protocol) {
 	case IPPROTO_ICMP:
@@ -56,13 +56,14 @@ static const char *protocol_name(uint8_t protocol)
 #define NAME_SIZE 32
 
 /* Format the name of a packet as "TCP 40000 > 80". Return @name. */
-static char *packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports, uint16_t sport,
-			 uint16_t dport)
+static char *format_packet_name(char name[NAME_SIZE], uint8_t protocol, bool has_ports,
+				uint16_t sport, uint16_t dport)
 {
 	if (has_ports)
-		snprintf(name, NAME_SIZE, "%s %u > %u", protocol_name(protocol), sport, dport);
+		snprintf(name, NAME_SIZE, "%s %u > %u", format_protocol_name(protocol), sport,
+			 dport);
 	else
-		snprintf(name, NAME_SIZE, "%s", protocol_name(protocol));
+		snprintf(name, NAME_SIZE, "%s", format_protocol_name(protocol));
 	return name;
 }
 
@@ -75,17 +76,17 @@ struct packet_args {
 	char flags[TCP_FLAGS_SIZE];
 };
 
-static void add_number(struct packet_args *args, const char *name, uint64_t number)
+static void add_packet_number(struct packet_args *args, const char *name, uint64_t number)
 {
 	args->list[args->num++] = (struct arg){ name, ARG_UNSIGNED, { .number = number } };
 }
 
-static void add_label(struct packet_args *args, const char *name, const char *text)
+static void add_packet_label(struct packet_args *args, const char *name, const char *text)
 {
 	args->list[args->num++] = (struct arg){ name, ARG_LABEL, { text } };
 }
 
-static void packet_args(struct packet_args *args, const struct netsync_packet *pkt)
+static void make_packet_args(struct packet_args *args, const struct netsync_packet *pkt)
 {
 	args->list[0] = (struct arg){
 		"host_ns",
@@ -94,23 +95,23 @@ static void packet_args(struct packet_args *args, const struct netsync_packet *p
 	};
 	args->num = 1;
 	if (pkt->fields & NETSYNC_HAS_ADDRS) {
-		add_label(args, "saddr", export_address(pkt->saddr, args->saddr));
-		add_label(args, "daddr", export_address(pkt->daddr, args->daddr));
+		add_packet_label(args, "saddr", export_format_address(pkt->saddr, args->saddr));
+		add_packet_label(args, "daddr", export_format_address(pkt->daddr, args->daddr));
 	}
 	if (pkt->fields & NETSYNC_HAS_PORTS) {
-		add_number(args, "sport", pkt->sport);
-		add_number(args, "dport", pkt->dport);
+		add_packet_number(args, "sport", pkt->sport);
+		add_packet_number(args, "dport", pkt->dport);
 	}
 	if (pkt->fields & NETSYNC_HAS_LEN)
-		add_number(args, "len", pkt->len);
+		add_packet_number(args, "len", pkt->len);
 	if (pkt->protocol == IPPROTO_TCP) {
-		add_number(args, "seq", pkt->tcp.seq);
-		add_number(args, "ack", pkt->tcp.ack);
-		add_label(args, "flags", tcp_flags(pkt->tcp.flags, args->flags));
+		add_packet_number(args, "seq", pkt->tcp.seq);
+		add_packet_number(args, "ack", pkt->tcp.ack);
+		add_packet_label(args, "flags", format_tcp_flags(pkt->tcp.flags, args->flags));
 	}
 }
 
-static bool put_packet(void *data, const void *record)
+static bool put_perfetto_packet(void *data, const void *record)
 {
 	const struct netsync_packet *pkt = record;
 	const bool sent = pkt->dir == NETSYNC_OUT;
@@ -123,13 +124,14 @@ static bool put_packet(void *data, const void *record)
 		.args = args.list,
 	};
 
-	if (!timebase_time(&p->export->base->hosts[pkt->host], pkt->time_ns, &event.time_ns) ||
-	    !timebase_shows(p->export->base, event.time_ns))
+	if (!timebase_correct_time(&p->export->base->hosts[pkt->host], pkt->time_ns,
+				   &event.time_ns) ||
+	    !timebase_contains(p->export->base, event.time_ns))
 		return true;
-	packet_args(&args, pkt);
+	make_packet_args(&args, pkt);
 	event.num_args = args.num;
-	event.name = packet_name(name, pkt->protocol, pkt->fields & NETSYNC_HAS_PORTS, pkt->sport,
-				 pkt->dport);
+	event.name = format_packet_name(name, pkt->protocol, pkt->fields & NETSYNC_HAS_PORTS,
+					pkt->sport, pkt->dport);
 	p->timeline.format->packet(&p->timeline, &event);
 	return !ferror(p->timeline.out);
 }
@@ -161,14 +163,15 @@ static bool put_perfetto_message(void *data, const void *record)
 	};
 	char name[NAME_SIZE];
 
-	if (!timebase_time(from, msg->send_ns, &message.sent_ns) ||
-	    !timebase_time(to, msg->recv_ns, &message.received_ns) ||
-	    !timebase_shows(p->export->base, message.sent_ns) ||
-	    !timebase_shows(p->export->base, message.received_ns))
+	if (!timebase_correct_time(from, msg->send_ns, &message.sent_ns) ||
+	    !timebase_correct_time(to, msg->recv_ns, &message.received_ns) ||
+	    !timebase_contains(p->export->base, message.sent_ns) ||
+	    !timebase_contains(p->export->base, message.received_ns))
 		return true;
 	if (msg->protocol) {
-		message.name = packet_name(name, msg->protocol, msg->fields & NETSYNC_HAS_PORTS,
-					   msg->sport, msg->dport);
+		message.name = format_packet_name(name, msg->protocol,
+						  msg->fields & NETSYNC_HAS_PORTS, msg->sport,
+						  msg->dport);
 	} else {
 		put_message_end(p, (struct track){ msg->from, TRACK_OUT, 0 }, message.sent_ns,
 				"send", to->name);
@@ -204,13 +207,13 @@ static void name_packet_tracks(struct perfetto *p)
 	}
 }
 
-static bool put_all(struct perfetto *p)
+static bool put_all_events(struct perfetto *p)
 {
 	const struct export *export = p->export;
 
 	name_packet_tracks(p);
-	return spool_replay(export->packets, put_packet, p) &&
-	       spool_replay(export->messages, put_perfetto_message, p) &&
+	return spool_read_records(export->packets, put_perfetto_packet, p) &&
+	       spool_read_records(export->messages, put_perfetto_message, p) &&
 	       (!export->events || perfetto_events(&p->timeline, export));
 }
 
@@ -218,7 +221,7 @@ bool export_perfetto(FILE *out, const struct export *export)
 {
 	struct perfetto p = { .export = export };
 	const bool ok = timeline_open(&p.timeline, export->timeline, out, export->base) &&
-			put_all(&p);
+			put_all_events(&p);
 
 	return timeline_close(&p.timeline, ok, "packets, messages and events");
 }

@@ -20,7 +20,7 @@ bool perfetto_events(struct timeline *timeline, const struct export *export);
  * Return @text.
  */
 #define TCP_FLAGS_SIZE 64
-char *tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE]);
+char *format_tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE]);
 
 /* ---- threads.c: tracks of the threads and CPUs of a host ---------------- */
 
@@ -48,36 +48,37 @@ bool threads_open(struct threads *threads);
 bool threads_close(struct threads *threads);
 
 /* Return the number of a thread in a format's tables, or 0 if out of memory. */
-uint32_t threads_number(struct threads *threads, struct sched_thread *thread);
+uint32_t threads_get_number(struct threads *threads, struct sched_thread *thread);
 
 /* Put an instant of a thread, or, if @thread is NULL, of a CPU. */
-void threads_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
-		     const char *name, const struct args *args);
+void threads_put_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
+			 const char *name, const struct args *args);
 
 /*
- * Begin or end a system call, with its name and known arguments. threads_leave() returns false if
- * the begin is unknown, so that the caller should put an instant instead.
+ * Begin or end a system call, with its name and known arguments. threads_leave_call() returns false
+ * if the begin is unknown, so that the caller should put an instant instead.
  */
-void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
-		   const struct args *args);
-bool threads_leave(struct threads *threads, struct sched_thread *thread, const char *name,
-		   const struct args *args);
+void threads_enter_call(struct threads *threads, struct sched_thread *thread, const char *name,
+			const struct args *args);
+bool threads_leave_call(struct threads *threads, struct sched_thread *thread, const char *name,
+			const struct args *args);
 /* Add a new thread, which is inside the system call that created it. */
-void threads_fork(struct threads *threads, struct event_task child);
+void threads_add_forked(struct threads *threads, struct event_task child);
 
 /*
  * Does the format have capacity for threads of this host? If so, their states are only in
  * its tables.
  */
-bool scheduling_has_room(const struct threads *threads);
+bool scheduling_can_add_host(const struct threads *threads);
 /* Put the state of a thread since a time, if no event in the file implies it. */
-void scheduling_imply(struct threads *threads, struct sched_thread *thread, int64_t since_ns);
+void scheduling_put_implied(struct threads *threads, struct sched_thread *thread, int64_t since_ns);
 /* Call these before and after a switch is applied. */
-void scheduling_missed(struct threads *threads, uint32_t cpu, const struct task_switch *change);
-void scheduling_switch(struct threads *threads, uint32_t cpu, const struct task_switch *change);
+void scheduling_put_missed_switch(struct threads *threads, uint32_t cpu,
+				  const struct task_switch *change);
+void scheduling_put_switch(struct threads *threads, uint32_t cpu, const struct task_switch *change);
 /* Call this after a thread became runnable by an event on that CPU. */
-void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task task);
+void scheduling_put_waking(struct threads *threads, uint32_t cpu, struct event_task task);
 /* Call this before a loss is applied. */
-void scheduling_lost(struct threads *threads, uint32_t cpu);
+void scheduling_put_loss(struct threads *threads, uint32_t cpu);
 
 #endif

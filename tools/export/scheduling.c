@@ -9,28 +9,28 @@
 /* State bits that have the same meaning in all kernels, up to EXIT_ZOMBIE. */
 #define COMMON_STATES 0x3f
 
-bool scheduling_has_room(const struct threads *threads)
+bool scheduling_can_add_host(const struct threads *threads)
 {
 	return threads->timeline->format->sched && threads->host < TIMELINE_MAX_THREAD_HOSTS &&
 	       threads->first_cpu < TIMELINE_MAX_CPUS;
 }
 
 /* Do the tables include events on this CPU at this time? */
-static bool is_in_tables(struct threads *threads, uint32_t cpu, int64_t time_ns)
+static bool can_put_sched_event(struct threads *threads, uint32_t cpu, int64_t time_ns)
 {
 	if (!threads->show_states || !threads->timeline->format->sched || cpu >= EVENT_MAX_CPUS ||
-	    !timebase_shows(threads->export->base, time_ns))
+	    !timebase_contains(threads->export->base, time_ns))
 		return false;
 	if (threads->num_cpus <= cpu)
 		threads->num_cpus = cpu + 1;
-	return scheduling_has_room(threads) && threads->first_cpu + cpu < TIMELINE_MAX_CPUS;
+	return scheduling_can_add_host(threads) && threads->first_cpu + cpu < TIMELINE_MAX_CPUS;
 }
 
 /* Describe a thread. A @thread of NULL is the idle thread. */
 static struct timeline_task describe_task(struct threads *threads, struct sched_thread *thread)
 {
 	return (struct timeline_task){
-		.number = thread ? threads_number(threads, thread) : 0,
+		.number = thread ? threads_get_number(threads, thread) : 0,
 		.name = thread ? thread->name : "swapper",
 	};
 }
@@ -49,7 +49,7 @@ static void put_sched_switch(struct threads *threads, uint32_t cpu, int64_t time
 {
 	struct timeline_sched event = { .kind = TIMELINE_SWITCH, .state = state };
 
-	if (!is_in_tables(threads, cpu, time_ns))
+	if (!can_put_sched_event(threads, cpu, time_ns))
 		return;
 	event.from = describe_task(threads, from);
 	event.to = describe_task(threads, to);
@@ -61,7 +61,7 @@ static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time
 {
 	struct timeline_sched event = { .kind = TIMELINE_WAKING };
 
-	if (!is_in_tables(threads, cpu, time_ns))
+	if (!can_put_sched_event(threads, cpu, time_ns))
 		return;
 	event.from = describe_task(threads, from);
 	event.to = describe_task(threads, to);
@@ -72,7 +72,7 @@ static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time
  * Imply a running or runnable state. A sleeping state cannot be expressed: only a switch
  * could do so, and a switch needs a CPU.
  */
-void scheduling_imply(struct threads *threads, struct sched_thread *thread, int64_t since_ns)
+void scheduling_put_implied(struct threads *threads, struct sched_thread *thread, int64_t since_ns)
 {
 	if (thread->state == SCHED_RUNNING)
 		put_sched_switch(threads, thread->cpu, since_ns, NULL, thread, 0);
@@ -87,12 +87,16 @@ void scheduling_imply(struct threads *threads, struct sched_thread *thread, int6
  * Sleeping is the closest state, because a sleeping thread neither uses nor waits for a
  * CPU.
  */
-void scheduling_missed(struct threads *threads, uint32_t cpu, const struct task_switch *change)
+void scheduling_put_missed_switch(struct threads *threads, uint32_t cpu,
+				  const struct task_switch *change)
 {
-	struct sched_thread *ran = sched_running(threads->sched, cpu);
-	struct sched_thread *from = sched_thread(threads->sched, change->from);
+	struct sched_thread *ran = sched_get_running(threads->sched, cpu);
+	struct sched_thread *from = sched_find_thread(threads->sched, change->from);
 
-	/* The switch implies since when the thread ran, and scheduling_imply() puts that state. */
+	/*
+	 * The switch implies since when the thread ran, and scheduling_put_implied() puts that
+	 * state.
+	 */
 	if (from && from->state == SCHED_UNKNOWN)
 		from = NULL;
 	if (ran != from)
@@ -100,37 +104,37 @@ void scheduling_missed(struct threads *threads, uint32_t cpu, const struct task_
 				 SCHED_TASK_INTERRUPTIBLE);
 }
 
-void scheduling_switch(struct threads *threads, uint32_t cpu, const struct task_switch *change)
+void scheduling_put_switch(struct threads *threads, uint32_t cpu, const struct task_switch *change)
 {
-	struct sched_thread *from = sched_thread(threads->sched, change->from);
+	struct sched_thread *from = sched_find_thread(threads->sched, change->from);
 	int64_t state = change->state & COMMON_STATES;
 
 	/* Parked and idle kernel threads have states with kernel-dependent bits. */
 	if (!state && from && from->state == SCHED_SLEEPING)
 		state = SCHED_TASK_INTERRUPTIBLE;
-	put_sched_switch(threads, cpu, threads->now_ns, from, sched_running(threads->sched, cpu),
-			 state);
+	put_sched_switch(threads, cpu, threads->now_ns, from,
+			 sched_get_running(threads->sched, cpu), state);
 }
 
-void scheduling_waking(struct threads *threads, uint32_t cpu, struct event_task task)
+void scheduling_put_waking(struct threads *threads, uint32_t cpu, struct event_task task)
 {
-	struct sched_thread *thread = sched_thread(threads->sched, task);
+	struct sched_thread *thread = sched_find_thread(threads->sched, task);
 
 	if (thread)
-		put_sched_waking(threads, cpu, threads->now_ns, sched_running(threads->sched, cpu),
-				 thread);
+		put_sched_waking(threads, cpu, threads->now_ns,
+				 sched_get_running(threads->sched, cpu), thread);
 }
 
 /*
  * The tables cannot express that the running thread is unknown. Make the CPU idle, so
  * that no thread seems to run until the next switch, and put a loss of events.
  */
-void scheduling_lost(struct threads *threads, uint32_t cpu)
+void scheduling_put_loss(struct threads *threads, uint32_t cpu)
 {
 	const struct timeline_sched event = { .kind = TIMELINE_LOST };
-	struct sched_thread *thread = sched_running(threads->sched, cpu);
+	struct sched_thread *thread = sched_get_running(threads->sched, cpu);
 
-	if (!is_in_tables(threads, cpu, threads->now_ns))
+	if (!can_put_sched_event(threads, cpu, threads->now_ns))
 		return;
 	put_sched_event(threads, event, cpu, threads->now_ns);
 	if (thread)

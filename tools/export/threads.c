@@ -58,7 +58,7 @@ static struct track get_thread_track(const struct threads *threads, enum track_k
  * Return a number for tracks, which is the thread's id unless another track has it. If
  * the numbers from TRACK_MORE_THREADS on are used up, two threads share a track.
  */
-static uint32_t new_number(struct threads *threads, uint32_t tid)
+static uint32_t choose_track_number(struct threads *threads, uint32_t tid)
 {
 	uint8_t *used = &threads->tids_used[tid / 8];
 
@@ -76,16 +76,16 @@ static void name_thread_tracks(struct threads *threads, const struct sched_threa
 	struct timeline *timeline = threads->timeline;
 	struct timeline_thread named = { .tid = thread->tid, .name = shown->name };
 
-	shown->number = new_number(threads, thread->tid);
+	shown->number = choose_track_number(threads, thread->tid);
 	if (!shown->num_names++)
 		shown->first_number = shown->number;
 	memcpy(shown->name, thread->name, sizeof(shown->name));
 	named.track = get_thread_track(threads, TRACK_THREAD, shown->number);
 	named.number = shown->first_number;
 	timeline->format->thread(timeline, &named);
-	timeline_thread_name(name, &named);
+	timeline_format_thread_name(name, &named);
 	snprintf(state, sizeof(state), "%s state", name);
-	if (threads->show_states && !scheduling_has_room(threads))
+	if (threads->show_states && !scheduling_can_add_host(threads))
 		timeline->format->name(timeline,
 				       get_thread_track(threads, TRACK_STATE, shown->number),
 				       state);
@@ -101,7 +101,7 @@ static struct track make_thread_track(struct threads *threads, enum track_kind k
 	return get_thread_track(threads, kind, shown->number);
 }
 
-uint32_t threads_number(struct threads *threads, struct sched_thread *thread)
+uint32_t threads_get_number(struct threads *threads, struct sched_thread *thread)
 {
 	struct shown_thread *shown = get_shown_thread(threads, thread);
 
@@ -111,7 +111,7 @@ uint32_t threads_number(struct threads *threads, struct sched_thread *thread)
 	return shown->first_number;
 }
 
-static struct track cpu_track(struct threads *threads, uint32_t cpu)
+static struct track get_cpu_track(struct threads *threads, uint32_t cpu)
 {
 	const struct track track = get_thread_track(threads, TRACK_CPU, cpu);
 	uint8_t *named = &threads->cpus_named[cpu / 8];
@@ -132,7 +132,7 @@ static void put_timeline_slice(struct threads *threads, const struct timeline_ev
 }
 
 /* Limit the displayed start of a span that began at @from_ns. Return true if it was changed. */
-static bool clamp_begin(const struct threads *threads, int64_t *from_ns)
+static bool clamp_begin_to_window(const struct threads *threads, int64_t *from_ns)
 {
 	const int64_t window_ns = threads->export->base->begin_ns;
 	const int64_t begin_ns = threads->first_ns > window_ns ? threads->first_ns : window_ns;
@@ -143,7 +143,7 @@ static bool clamp_begin(const struct threads *threads, int64_t *from_ns)
 	return true;
 }
 
-static void clamp_end(const struct threads *threads, int64_t *to_ns)
+static void clamp_end_to_window(const struct threads *threads, int64_t *to_ns)
 {
 	if (*to_ns > threads->export->base->end_ns)
 		*to_ns = threads->export->base->end_ns;
@@ -151,8 +151,8 @@ static void clamp_end(const struct threads *threads, int64_t *to_ns)
 
 /* ---- states ------------------------------------------------------------- */
 
-static void put_state(struct threads *threads, struct sched_thread *thread,
-		      struct shown_thread *shown, int64_t from_ns, int64_t to_ns)
+static void put_state_slice(struct threads *threads, struct sched_thread *thread,
+			    struct shown_thread *shown, int64_t from_ns, int64_t to_ns)
 {
 	const bool running = thread->state == SCHED_RUNNING;
 	const struct arg cpu = { "cpu", ARG_UNSIGNED, { .number = thread->cpu } };
@@ -161,16 +161,16 @@ static void put_state(struct threads *threads, struct sched_thread *thread,
 		.track = make_thread_track(threads, TRACK_STATE, thread, shown),
 		.time_ns = from_ns,
 		.category = "sched",
-		.name = sched_state_name(thread->state),
+		.name = sched_get_state_name(thread->state),
 		.args = &cpu,
 		.num_args = running,
 	};
 
-	if (!scheduling_has_room(threads))
+	if (!scheduling_can_add_host(threads))
 		put_timeline_slice(threads, &event, to_ns);
 	if (!running)
 		return;
-	event.track = cpu_track(threads, thread->cpu);
+	event.track = get_cpu_track(threads, thread->cpu);
 	event.name = *thread->name ? thread->name : "thread";
 	event.args = &tid;
 	put_timeline_slice(threads, &event, to_ns);
@@ -187,12 +187,12 @@ static void show_left_state(void *data, struct sched_thread *thread, int64_t fro
 	shown->is_old = shown->is_old || from_ns == INT64_MIN;
 	if (!threads->show_states || thread->state == SCHED_DEAD)
 		return;
-	is_implied = clamp_begin(threads, &from_ns) || thread->is_implied;
-	clamp_end(threads, &to_ns);
+	is_implied = clamp_begin_to_window(threads, &from_ns) || thread->is_implied;
+	clamp_end_to_window(threads, &to_ns);
 	if (is_implied && from_ns <= to_ns)
-		scheduling_imply(threads, thread, from_ns);
+		scheduling_put_implied(threads, thread, from_ns);
 	if (from_ns < to_ns)
-		put_state(threads, thread, shown, from_ns, to_ns);
+		put_state_slice(threads, thread, shown, from_ns, to_ns);
 }
 
 /* ---- system calls ------------------------------------------------------- */
@@ -203,7 +203,7 @@ static const char *get_arg_text(const struct arg *arg)
 }
 
 /* Copy arguments with their names and texts. Return NULL if out of memory. */
-static struct arg *copy_args(const struct args *args)
+static struct arg *copy_call_args(const struct args *args)
 {
 	size_t size = args->num * sizeof(struct arg) + 1;
 	struct arg *copy;
@@ -230,7 +230,7 @@ static struct arg *copy_args(const struct args *args)
 	return copy;
 }
 
-static void end_call(struct shown_thread *shown)
+static void forget_call(struct shown_thread *shown)
 {
 	free(shown->call.args);
 	shown->call = (struct call){ 0 };
@@ -238,8 +238,8 @@ static void end_call(struct shown_thread *shown)
 	shown->is_forked = false;
 }
 
-static void put_call(struct threads *threads, struct sched_thread *thread,
-		     struct shown_thread *shown, const struct args *more)
+static void put_call_slice(struct threads *threads, struct sched_thread *thread,
+			   struct shown_thread *shown, const struct args *more)
 {
 	struct args args = { 0 };
 	struct timeline_event event = {
@@ -249,14 +249,14 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 	};
 	int64_t end_ns = threads->now_ns;
 
-	clamp_begin(threads, &event.time_ns);
-	clamp_end(threads, &end_ns);
+	clamp_begin_to_window(threads, &event.time_ns);
+	clamp_end_to_window(threads, &end_ns);
 	if (event.time_ns >= end_ns)
 		return;
 	for (size_t i = 0; i < shown->call.num_args; i++)
-		threads->failed |= !args_add(&args, shown->call.args[i]);
+		threads->failed |= !args_append(&args, shown->call.args[i]);
 	for (size_t i = 0; more && i < more->num; i++)
-		threads->failed |= !args_add(&args, more->list[i]);
+		threads->failed |= !args_append(&args, more->list[i]);
 	event.track = make_thread_track(threads, TRACK_THREAD, thread, shown);
 	event.args = args.list;
 	event.num_args = args.num;
@@ -264,8 +264,8 @@ static void put_call(struct threads *threads, struct sched_thread *thread,
 	args_release(&args);
 }
 
-void threads_enter(struct threads *threads, struct sched_thread *thread, const char *name,
-		   const struct args *args)
+void threads_enter_call(struct threads *threads, struct sched_thread *thread, const char *name,
+			const struct args *args)
 {
 	struct shown_thread *shown = get_shown_thread(threads, thread);
 	struct arg *copy;
@@ -273,8 +273,8 @@ void threads_enter(struct threads *threads, struct sched_thread *thread, const c
 	if (!shown)
 		return;
 	/* If a call is still open, its end was lost. */
-	end_call(shown);
-	copy = copy_args(args);
+	forget_call(shown);
+	copy = copy_call_args(args);
 	threads->failed = threads->failed || !copy;
 	shown->call = (struct call){
 		name,
@@ -284,8 +284,8 @@ void threads_enter(struct threads *threads, struct sched_thread *thread, const c
 	};
 }
 
-bool threads_leave(struct threads *threads, struct sched_thread *thread, const char *name,
-		   const struct args *args)
+bool threads_leave_call(struct threads *threads, struct sched_thread *thread, const char *name,
+			const struct args *args)
 {
 	struct shown_thread *shown = get_shown_thread(threads, thread);
 	const struct call call = { .name = name };
@@ -296,24 +296,24 @@ bool threads_leave(struct threads *threads, struct sched_thread *thread, const c
 		const bool is_old = shown->is_old && !shown->has_called;
 		const bool is_forked = shown->is_forked;
 
-		end_call(shown);
+		forget_call(shown);
 		if (!is_old && !is_forked)
 			return false;
 		shown->call = call;
 		shown->call.since_ns = is_forked ? shown->forked_ns : INT64_MIN;
 	}
-	put_call(threads, thread, shown, args);
-	end_call(shown);
+	put_call_slice(threads, thread, shown, args);
+	forget_call(shown);
 	return true;
 }
 
-void threads_fork(struct threads *threads, struct event_task child)
+void threads_add_forked(struct threads *threads, struct event_task child)
 {
 	struct sched_thread *thread;
 	struct shown_thread *shown;
 
 	sched_fork(threads->sched, threads->now_ns, child);
-	thread = sched_thread(threads->sched, child);
+	thread = sched_find_thread(threads->sched, child);
 	shown = thread ? get_shown_thread(threads, thread) : NULL;
 	if (!shown)
 		return;
@@ -326,7 +326,7 @@ static void end_shown_thread(void *data, struct sched_thread *thread)
 	struct shown_thread *shown = thread->own;
 
 	if (shown && shown->call.name)
-		put_call(data, thread, shown, NULL);
+		put_call_slice(data, thread, shown, NULL);
 	if (shown)
 		free(shown->call.args);
 	free(shown);
@@ -334,13 +334,13 @@ static void end_shown_thread(void *data, struct sched_thread *thread)
 
 /* ---- instants ----------------------------------------------------------- */
 
-void threads_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
-		     const char *name, const struct args *args)
+void threads_put_instant(struct threads *threads, struct sched_thread *thread, uint32_t cpu,
+			 const char *name, const struct args *args)
 {
 	struct shown_thread *shown = thread ? get_shown_thread(threads, thread) : NULL;
 	const struct timeline_event event = {
 		.track = shown ? make_thread_track(threads, TRACK_THREAD, thread, shown) :
-				 cpu_track(threads, cpu < EVENT_MAX_CPUS ? cpu : 0),
+				 get_cpu_track(threads, cpu < EVENT_MAX_CPUS ? cpu : 0),
 		.time_ns = threads->now_ns,
 		.category = "event",
 		.name = name,
@@ -366,7 +366,7 @@ bool threads_open(struct threads *threads)
 
 bool threads_close(struct threads *threads)
 {
-	const bool ok = !sched_failed(threads->sched);
+	const bool ok = !sched_has_failed(threads->sched);
 
 	sched_end(threads->sched, threads->now_ns);
 	sched_free(threads->sched);

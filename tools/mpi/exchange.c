@@ -62,7 +62,7 @@ struct exchange {
 	int error; /* error of a received item; 0 if none */
 };
 
-uint32_t exchange_shards(int rank, int ranks)
+uint32_t exchange_choose_shards(int rank, int ranks)
 {
 	uint32_t shards = 0;
 
@@ -72,7 +72,7 @@ uint32_t exchange_shards(int rank, int ranks)
 	return shards;
 }
 
-static void receive_next(struct exchange *e)
+static void start_receiving_batch(struct exchange *e)
 {
 	MPI_Irecv(e->received, BATCH * sizeof(*e->received), MPI_BYTE, MPI_ANY_SOURCE, BATCH_TAG,
 		  MPI_COMM_WORLD, &e->receiving);
@@ -103,7 +103,7 @@ struct exchange *exchange_new(struct netsync *ns, int rank, int ranks)
 		exchange_free(e);
 		return NULL;
 	}
-	receive_next(e);
+	start_receiving_batch(e);
 	return e;
 }
 
@@ -129,7 +129,7 @@ void exchange_free(struct exchange *e)
  * skip the event, as netsync_io_read() does. Likewise, skip a reading of a host whose messages
  * were used before.
  */
-static int use_item(struct exchange *e, int from, const struct item *item)
+static int use_exchanged_item(struct exchange *e, int from, const struct item *item)
 {
 	int ret = 0;
 
@@ -143,7 +143,7 @@ static int use_item(struct exchange *e, int from, const struct item *item)
 }
 
 /* Receive a batch, if one has arrived, and use its items. Return false if none has arrived. */
-static bool take_batch(struct exchange *e)
+static bool use_received_batch(struct exchange *e)
 {
 	MPI_Status status;
 	int came, bytes;
@@ -155,8 +155,8 @@ static bool take_batch(struct exchange *e)
 		return false;
 	MPI_Get_count(&status, MPI_BYTE, &bytes);
 	for (size_t i = 0; i < bytes / sizeof(struct item) && !e->error; i++)
-		e->error = use_item(e, status.MPI_SOURCE, &e->received[i]);
-	receive_next(e);
+		e->error = use_exchanged_item(e, status.MPI_SOURCE, &e->received[i]);
+	start_receiving_batch(e);
 	return true;
 }
 
@@ -164,11 +164,11 @@ static bool take_batch(struct exchange *e)
  * Receive a batch, or pause, because other processes run on this processor if there are
  * more processes than processors.
  */
-static void take_or_pause(struct exchange *e)
+static void use_batch_or_pause(struct exchange *e)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 
-	if (!take_batch(e))
+	if (!use_received_batch(e))
 		nanosleep(&pause, NULL);
 }
 
@@ -181,7 +181,7 @@ static void wait_for_batch(struct exchange *e, struct batch *b)
 
 	for (MPI_Test(&b->request, &sent, MPI_STATUS_IGNORE); !sent && !e->error;
 	     MPI_Test(&b->request, &sent, MPI_STATUS_IGNORE))
-		take_or_pause(e);
+		use_batch_or_pause(e);
 }
 
 static void send_batch(struct exchange *e, int to)
@@ -198,7 +198,7 @@ static void send_batch(struct exchange *e, int to)
 	wait_for_batch(e, p->batch[p->filled]);
 }
 
-static void queue_item(struct exchange *e, int to, const struct item *item)
+static void queue_exchange_item(struct exchange *e, int to, const struct item *item)
 {
 	struct peer *p = &e->peer[to];
 
@@ -208,18 +208,18 @@ static void queue_item(struct exchange *e, int to, const struct item *item)
 }
 
 /* Send an item to all other ranks. */
-static void send_to_others(struct exchange *e, const struct item *item)
+static void send_item_to_others(struct exchange *e, const struct item *item)
 {
 	for (int to = 0; to < e->ranks; to++)
 		if (to != e->rank)
-			queue_item(e, to, item);
+			queue_exchange_item(e, to, item);
 }
 
-static void tell_slice(struct exchange *e, uint32_t slice)
+static void announce_slice(struct exchange *e, uint32_t slice)
 {
 	const struct item item = { .kind = ITEM_SLICE, .slice = slice };
 
-	send_to_others(e, &item);
+	send_item_to_others(e, &item);
 	for (int to = 0; to < e->ranks; to++)
 		if (to != e->rank)
 			send_batch(e, to);
@@ -227,7 +227,7 @@ static void tell_slice(struct exchange *e, uint32_t slice)
 
 /* ---- for the reader ---------------------------------------------------------- */
 
-int exchange_packet(void *data, const struct netsync_packet *pkt)
+int exchange_send_packet(void *data, const struct netsync_packet *pkt)
 {
 	struct exchange *e = data;
 	struct item item = { .kind = ITEM_PACKET, .packet = *pkt };
@@ -237,24 +237,24 @@ int exchange_packet(void *data, const struct netsync_packet *pkt)
 	/* Each rank numbers the observation points of its own traces. */
 	item.packet.point = pkt->point * (uint32_t)e->ranks + (uint32_t)e->rank;
 	for (int to = 0; to < e->ranks && !ret; to++) {
-		if (!(shards & exchange_shards(to, e->ranks)))
+		if (!(shards & exchange_choose_shards(to, e->ranks)))
 			continue;
 		if (to == e->rank)
 			ret = netsync_push_packet(e->ns, &item.packet);
 		else
-			queue_item(e, to, &item);
+			queue_exchange_item(e, to, &item);
 	}
 	return ret;
 }
 
-int exchange_clock(void *data, const struct netsync_clock_point *point)
+int exchange_send_clock(void *data, const struct netsync_clock_point *point)
 {
 	struct exchange *e = data;
 	const struct item item = { .kind = ITEM_CLOCK, .clock = *point };
 	const int ret = e->error ? e->error : netsync_push_clock(e->ns, point);
 
 	if (!ret)
-		send_to_others(e, &item);
+		send_item_to_others(e, &item);
 	return ret;
 }
 
@@ -268,14 +268,14 @@ static uint32_t find_slowest_slice(const struct exchange *e)
 	return least;
 }
 
-static int wait_until(struct exchange *e, uint32_t slice)
+static int wait_for_slice(struct exchange *e, uint32_t slice)
 {
 	while (find_slowest_slice(e) < slice && !e->error)
-		take_or_pause(e);
+		use_batch_or_pause(e);
 	return e->error;
 }
 
-int exchange_slice(void *data, uint32_t slice, uint32_t slices)
+int exchange_end_slice(void *data, uint32_t slice, uint32_t slices)
 {
 	struct exchange *e = data;
 	const uint32_t least = slice > SLICES_AHEAD ? slice - SLICES_AHEAD : 0;
@@ -283,10 +283,10 @@ int exchange_slice(void *data, uint32_t slice, uint32_t slices)
 
 	(void)slices;
 	if (slice)
-		tell_slice(e, slice);
-	while (take_batch(e))
+		announce_slice(e, slice);
+	while (use_received_batch(e))
 		;
-	ret = wait_until(e, least);
+	ret = wait_for_slice(e, least);
 	if (ret)
 		return ret;
 	return (int)(find_slowest_slice(e) < slice ? find_slowest_slice(e) : slice);
@@ -294,8 +294,8 @@ int exchange_slice(void *data, uint32_t slice, uint32_t slices)
 
 int exchange_end(struct exchange *e)
 {
-	tell_slice(e, ALL_SLICES);
-	wait_until(e, ALL_SLICES);
+	announce_slice(e, ALL_SLICES);
+	wait_for_slice(e, ALL_SLICES);
 	for (int i = 0; i < 2 * e->ranks; i++)
 		wait_for_batch(e, e->peer[i / 2].batch[i % 2]);
 	return e->error;

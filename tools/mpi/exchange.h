@@ -21,12 +21,12 @@ void exchange_free(struct exchange *e);
  * Return the shards that a rank matches, as a bit mask, or 0 if there are more ranks than
  * shards.
  */
-uint32_t exchange_shards(int rank, int ranks);
+uint32_t exchange_choose_shards(int rank, int ranks);
 
 /* Functions of struct netsync_io_part; @data is a struct exchange. */
-int exchange_packet(void *data, const struct netsync_packet *pkt);
-int exchange_clock(void *data, const struct netsync_clock_point *point);
-int exchange_slice(void *data, uint32_t slice, uint32_t slices);
+int exchange_send_packet(void *data, const struct netsync_packet *pkt);
+int exchange_send_clock(void *data, const struct netsync_clock_point *point);
+int exchange_end_slice(void *data, uint32_t slice, uint32_t slices);
 
 /*
  * End the exchange after this rank has read its part. Return 0 when all data of the other

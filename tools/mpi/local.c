@@ -52,7 +52,7 @@ static uint64_t hash_traces(const struct input *input)
 	return sum | 1;
 }
 
-static bool find_servers(struct local_traces *local, const struct input *input)
+static bool find_local_servers(struct local_traces *local, const struct input *input)
 {
 	struct given {
 		uint64_t machine, traces;
@@ -66,7 +66,7 @@ static bool find_servers(struct local_traces *local, const struct input *input)
 	local->server = calloc(ranks, sizeof(*local->server));
 	if (!all || !local->server) {
 		free(all);
-		return no_memory();
+		return complain_no_memory();
 	}
 	MPI_Allgather(&own, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, MPI_COMM_WORLD);
 	for (int i = 0; i < ranks; i++) {
@@ -84,7 +84,7 @@ static bool find_servers(struct local_traces *local, const struct input *input)
 	return true;
 }
 
-int local_part(const struct local_traces *local, int rank)
+int local_compute_part(const struct local_traces *local, int rank)
 {
 	int before = 0;
 
@@ -97,7 +97,7 @@ int local_part(const struct local_traces *local, int rank)
 
 /* ---- descriptions of traces ------------------------------------------------------ */
 
-static struct netsync_io *new_reader(struct netsync **ns, unsigned int jobs)
+static struct netsync_io *new_local_reader(struct netsync **ns, unsigned int jobs)
 {
 	struct netsync_io *io;
 
@@ -106,18 +106,18 @@ static struct netsync_io *new_reader(struct netsync **ns, unsigned int jobs)
 	if (io)
 		netsync_io_set_jobs(io, jobs);
 	else
-		no_memory();
+		complain_no_memory();
 	return io;
 }
 
-static void free_reader(struct netsync *ns, struct netsync_io *io)
+static void free_local_reader(struct netsync *ns, struct netsync_io *io)
 {
 	netsync_io_free(io);
 	netsync_free(ns);
 }
 
 /* Create a file in memory. Return a negative value, after a message, on failure. */
-static int new_file(void)
+static int open_nameless_scratch(void)
 {
 	const int fd = memfd_create("netsync-traces", MFD_CLOEXEC);
 
@@ -133,7 +133,7 @@ static int new_file(void)
 static uint64_t describe_traces(const struct input *input, int fd)
 {
 	struct netsync *ns;
-	struct netsync_io *io = new_reader(&ns, 0);
+	struct netsync_io *io = new_local_reader(&ns, 0);
 	off_t size = 0;
 
 	if (io && !netsync_io_describe(io, (const char *const *)input->traces,
@@ -141,7 +141,7 @@ static uint64_t describe_traces(const struct input *input, int fd)
 		size = lseek(fd, 0, SEEK_CUR);
 	else if (io)
 		complain("%s", netsync_io_error(io));
-	free_reader(ns, io);
+	free_local_reader(ns, io);
 	return size > 0 ? (uint64_t)size : 0;
 }
 
@@ -149,7 +149,7 @@ static uint64_t describe_traces(const struct input *input, int fd)
  * Copy the data that rank @from has written to its file @fd to the files of all other ranks, to
  * be read there. If this fails, print a message and return false.
  */
-static bool tell_file(int fd, uint64_t size, int from, int rank)
+static bool broadcast_file(int fd, uint64_t size, int from, int rank)
 {
 	char *bytes;
 
@@ -157,10 +157,10 @@ static bool tell_file(int fd, uint64_t size, int from, int rank)
 	if (!size)
 		return false;
 	if (size > INT_MAX || (rank != from && ftruncate(fd, (off_t)size)))
-		return no_memory();
+		return complain_no_memory();
 	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
-		return no_memory();
+		return complain_no_memory();
 	MPI_Bcast(bytes, (int)size, MPI_BYTE, from, MPI_COMM_WORLD);
 	munmap(bytes, size);
 	return true;
@@ -171,7 +171,7 @@ static bool tell_file(int fd, uint64_t size, int from, int rank)
 static void serve_local_traces(const struct input *input, unsigned int jobs, int fd)
 {
 	struct netsync *ns;
-	struct netsync_io *io = new_reader(&ns, jobs);
+	struct netsync_io *io = new_local_reader(&ns, jobs);
 
 	if (io)
 		netsync_io_serve(io, (const char *const *)input->traces,
@@ -180,7 +180,8 @@ static void serve_local_traces(const struct input *input, unsigned int jobs, int
 }
 
 /* Start a process that reads and serves the traces while this process matches packets. */
-static bool start_server(struct local_traces *local, const struct input *input, unsigned int jobs)
+static bool start_local_server(struct local_traces *local, const struct input *input,
+			       unsigned int jobs)
 {
 	int fds[2];
 
@@ -218,17 +219,17 @@ static bool add_served_traces(struct local_traces *local, int which, const char 
 	return done;
 }
 
-static bool is_whole(const struct netsync_io *io, int which)
+static bool is_served_whole(const struct netsync_io *io, int which)
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
 
 	return !netsync_io_get_served(io, (uint32_t)which, &info) && !info.left_out;
 }
 
-static bool open_server(struct local_traces *local, int which, const struct input *input,
-			unsigned int jobs, struct netsync_io *io)
+static bool open_local_server(struct local_traces *local, int which, const struct input *input,
+			      unsigned int jobs, struct netsync_io *io)
 {
-	const int from = local->server[which], file = new_file();
+	const int from = local->server[which], file = open_nameless_scratch();
 	const bool is_own = which == local->own;
 	char label[MPI_MAX_PROCESSOR_NAME + 1] = "";
 	int rank, length, is_told, is_added, was_added;
@@ -239,8 +240,8 @@ static bool open_server(struct local_traces *local, int which, const struct inpu
 	if (is_own)
 		MPI_Get_processor_name(label, &length);
 	MPI_Bcast(label, sizeof(label), MPI_CHAR, from, MPI_COMM_WORLD);
-	is_told = tell_file(file, is_own ? describe_traces(input, file) : 0, from, rank) &&
-		  (!is_own || start_server(local, input, jobs));
+	is_told = broadcast_file(file, is_own ? describe_traces(input, file) : 0, from, rank) &&
+		  (!is_own || start_local_server(local, input, jobs));
 	is_added = is_told && add_served_traces(local, which, label, file, io);
 	close(file);
 	/*
@@ -250,9 +251,9 @@ static bool open_server(struct local_traces *local, int which, const struct inpu
 	if (is_own && is_told && !is_added)
 		complain("%s", netsync_io_error(io));
 	/* A job of many machines must not begin with only some of the traces. */
-	if (is_own && is_added && !is_whole(io, which))
+	if (is_own && is_added && !is_served_whole(io, which))
 		complain("Not all arguments can be read on this machine.");
-	was_added = is_added && is_whole(io, which);
+	was_added = is_added && is_served_whole(io, which);
 	MPI_Bcast(&was_added, 1, MPI_INT, from, MPI_COMM_WORLD);
 	if (was_added && is_told && !is_added)
 		complain("%s", netsync_io_error(io));
@@ -265,15 +266,15 @@ bool local_open(struct local_traces *local, const struct input *input, unsigned 
 	*local = (struct local_traces){ .own = -1, .fd = -1 };
 	/* Make writing to a child that has ended fail with an error. */
 	signal(SIGPIPE, SIG_IGN);
-	if (!find_servers(local, input))
+	if (!find_local_servers(local, input))
 		return false;
 	for (int i = 0; i < local->servers; i++)
-		if (!open_server(local, i, input, jobs, io))
+		if (!open_local_server(local, i, input, jobs, io))
 			return false;
 	return true;
 }
 
-bool local_was_read(const struct local_traces *local, const struct netsync_io *io)
+bool local_check_read(const struct local_traces *local, const struct netsync_io *io)
 {
 	struct netsync_io_served info = { .size = sizeof(info) };
 

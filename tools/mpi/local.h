@@ -28,13 +28,13 @@ bool local_open(struct local_traces *local, const struct input *input, unsigned 
 		struct netsync_io *io);
 
 /* Return the number of the part that this rank reads, which is less than the number of ranks. */
-int local_part(const struct local_traces *local, int rank);
+int local_compute_part(const struct local_traces *local, int rank);
 
 /*
  * Was every trace read completely? If not, print a message. Call this after the traces
  * were read.
  */
-bool local_was_read(const struct local_traces *local, const struct netsync_io *io);
+bool local_check_read(const struct local_traces *local, const struct netsync_io *io);
 
 void local_close(struct local_traces *local);
 

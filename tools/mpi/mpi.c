@@ -46,7 +46,7 @@ struct bytes {
 	size_t num, room;
 };
 
-static int append_bytes(void *data, const void *bytes, size_t size)
+static int append_saved_bytes(void *data, const void *bytes, size_t size)
 {
 	struct bytes *b = data;
 
@@ -60,7 +60,7 @@ static int append_bytes(void *data, const void *bytes, size_t size)
 
 /* ---- from all ranks to the first one ----------------------------------------- */
 
-static void send_bytes(const struct bytes *b)
+static void send_saved_bytes(const struct bytes *b)
 {
 	const uint64_t size = b->num;
 
@@ -74,14 +74,14 @@ static void send_bytes(const struct bytes *b)
 }
 
 /* Receive the bytes of a rank. If out of memory, print a message and return false. */
-static bool receive_bytes(struct bytes *b, int from)
+static bool receive_saved_bytes(struct bytes *b, int from)
 {
 	uint64_t size;
 
 	MPI_Recv(&size, 1, MPI_UINT64_T, from, STATE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	*b = (struct bytes){ .at = malloc(size + 1), .num = size };
 	if (!b->at)
-		return no_memory();
+		return complain_no_memory();
 	for (size_t at = 0; at < size; at += PART_SIZE) {
 		const size_t left = size - at;
 
@@ -95,19 +95,19 @@ static bool receive_bytes(struct bytes *b, int from)
  * Pass the bytes of all other ranks to @use in the first rank, in the order of ranks. In
  * another rank, send its bytes.
  */
-static int collect_bytes(struct mpi_job *job, const struct bytes *own,
-			 int (*use)(void *to, const void *bytes, size_t size), void *to)
+static int collect_saved_bytes(struct mpi_job *job, const struct bytes *own,
+			       int (*use)(void *to, const void *bytes, size_t size), void *to)
 {
 	int ret = 0;
 
 	if (job->rank) {
-		send_bytes(own);
+		send_saved_bytes(own);
 		return 0;
 	}
 	for (int from = 1; from < job->ranks && !ret; from++) {
 		struct bytes b;
 
-		if (!receive_bytes(&b, from))
+		if (!receive_saved_bytes(&b, from))
 			return -ENOMEM;
 		ret = use(to, b.at, b.num);
 		free(b.at);
@@ -115,12 +115,12 @@ static int collect_bytes(struct mpi_job *job, const struct bytes *own,
 	return ret;
 }
 
-static int use_counts(void *io, const void *bytes, size_t size)
+static int merge_rank_counts(void *io, const void *bytes, size_t size)
 {
 	return netsync_io_merge_counts(io, bytes, size);
 }
 
-static int use_messages(void *ns, const void *bytes, size_t size)
+static int merge_rank_messages(void *ns, const void *bytes, size_t size)
 {
 	return netsync_merge_messages(ns, bytes, size);
 }
@@ -134,7 +134,7 @@ static uint64_t hash_trace_set(const struct netsync_io *io)
 
 	sum = hash_text(sum, netsync_version());
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		const struct netsync_io_trace trace = trace_info(io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(io, i);
 
 		sum = hash_text(hash_text(sum, trace.path), trace.host_name);
 		sum = hash_mix(sum ^ (uint64_t)trace.first_ns);
@@ -143,7 +143,7 @@ static uint64_t hash_trace_set(const struct netsync_io *io)
 	return sum;
 }
 
-static bool check_same(const struct mpi_job *job, const struct netsync_io *io)
+static bool check_same_traces(const struct mpi_job *job, const struct netsync_io *io)
 {
 	const uint64_t own = hash_trace_set(io);
 	uint64_t both[2] = { own, ~own };
@@ -157,47 +157,47 @@ static bool check_same(const struct mpi_job *job, const struct netsync_io *io)
 	return false;
 }
 
-static int on_slice(void *data, uint32_t slice, uint32_t slices)
+static int handle_slice(void *data, uint32_t slice, uint32_t slices)
 {
 	struct mpi_job *job = data;
 
 	job->share.is_quiet = false;
-	return exchange_slice(job->exchange, slice, slices);
+	return exchange_end_slice(job->exchange, slice, slices);
 }
 
-static int on_packet(void *data, const struct netsync_packet *pkt)
+static int handle_packet(void *data, const struct netsync_packet *pkt)
 {
-	return exchange_packet(((struct mpi_job *)data)->exchange, pkt);
+	return exchange_send_packet(((struct mpi_job *)data)->exchange, pkt);
 }
 
-static int on_clock(void *data, const struct netsync_clock_point *point)
+static int handle_clock(void *data, const struct netsync_clock_point *point)
 {
-	return exchange_clock(((struct mpi_job *)data)->exchange, point);
+	return exchange_send_clock(((struct mpi_job *)data)->exchange, point);
 }
 
 /*
  * End reading. The first rank gets the counts of all ranks. Later warnings are about all
  * traces, so only the first rank prints them.
  */
-static int on_end(void *data)
+static int handle_end(void *data)
 {
 	struct mpi_job *job = data;
 	struct bytes counts = { 0 };
 	int ret = exchange_end(job->exchange);
 
-	if (!ret && job->is_local && !local_was_read(&job->local, job->io))
+	if (!ret && job->is_local && !local_check_read(&job->local, job->io))
 		ret = -EREMOTEIO;
 	job->share.is_quiet = job->rank > 0;
 	if (!ret && job->rank)
-		ret = netsync_io_save_counts(job->io, append_bytes, &counts);
+		ret = netsync_io_save_counts(job->io, append_saved_bytes, &counts);
 	if (!ret)
-		ret = collect_bytes(job, &counts, use_counts, job->io);
+		ret = collect_saved_bytes(job, &counts, merge_rank_counts, job->io);
 	free(counts.at);
 	return ret;
 }
 
-static bool open_local(struct input_share *share, const struct input *input, unsigned int jobs,
-		       struct netsync_io *io)
+static bool open_local_traces(struct input_share *share, const struct input *input,
+			      unsigned int jobs, struct netsync_io *io)
 {
 	struct mpi_job *job = (struct mpi_job *)share;
 
@@ -208,24 +208,25 @@ static bool open_local(struct input_share *share, const struct input *input, uns
 static bool begin_exchange(struct input_share *share, struct netsync *ns, struct netsync_io *io)
 {
 	struct mpi_job *job = (struct mpi_job *)share;
-	const uint32_t shards = exchange_shards(job->rank, job->ranks);
+	const uint32_t shards = exchange_choose_shards(job->rank, job->ranks);
 	const struct netsync_io_part part = {
 		.size = sizeof(part),
-		.part = (uint32_t)(job->is_local ? local_part(&job->local, job->rank) : job->rank),
+		.part = (uint32_t)(job->is_local ? local_compute_part(&job->local, job->rank) :
+						   job->rank),
 		.parts = (uint32_t)job->ranks,
-		.packet = on_packet,
-		.clock = on_clock,
-		.slice = on_slice,
-		.end = on_end,
+		.packet = handle_packet,
+		.clock = handle_clock,
+		.slice = handle_slice,
+		.end = handle_end,
 		.data = job,
 	};
 
-	if (!check_same(job, io))
+	if (!check_same_traces(job, io))
 		return false;
 	job->io = io;
 	job->exchange = exchange_new(ns, job->rank, job->ranks);
 	if (!job->exchange)
-		return no_memory();
+		return complain_no_memory();
 	if (shards)
 		netsync_keep_shards(ns, shards);
 	if (!netsync_io_set_part(io, &part))
@@ -238,10 +239,10 @@ static bool gather_messages(struct input_share *share, struct netsync *ns)
 {
 	struct mpi_job *job = (struct mpi_job *)share;
 	struct bytes state = { 0 };
-	int ret = job->rank ? netsync_save_messages(ns, append_bytes, &state) : 0;
+	int ret = job->rank ? netsync_save_messages(ns, append_saved_bytes, &state) : 0;
 
 	if (!ret)
-		ret = collect_bytes(job, &state, use_messages, ns);
+		ret = collect_saved_bytes(job, &state, merge_rank_messages, ns);
 	free(state.at);
 	if (ret)
 		complain("%s", ret == -ENOMEM ? "There is not enough memory." : netsync_error(ns));
@@ -255,7 +256,7 @@ static bool gather_messages(struct input_share *share, struct netsync *ns)
 /* ---- the program ---------------------------------------------------------------- */
 
 /* Prefix messages of a rank with its number. */
-static void set_name(const struct mpi_job *job)
+static void set_rank_name(const struct mpi_job *job)
 {
 	static char name[MPI_MAX_PROCESSOR_NAME + 64];
 	char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
@@ -270,7 +271,7 @@ static void set_name(const struct mpi_job *job)
  * Wait until all ranks have come to the end. MPI itself would poll without a pause, on
  * processors that the first rank needs for the estimation.
  */
-static void wait_for_all(void)
+static void wait_for_all_ranks(void)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	MPI_Request all;
@@ -299,9 +300,9 @@ static int run_rank(struct mpi_job *job, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct mpi_job job = {
-		.share = { .open = open_local, .begin = begin_exchange, .gather = gather_messages }
-	};
+	struct mpi_job job = { .share = { .open = open_local_traces,
+					  .begin = begin_exchange,
+					  .gather = gather_messages } };
 	int status;
 
 	MPI_Init(&argc, &argv);
@@ -309,7 +310,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
 	job.share.is_first = !job.rank;
 	job.share.is_quiet = job.rank > 0;
-	set_name(&job);
+	set_rank_name(&job);
 	input_allow_many_files();
 	if (job.rank && !freopen("/dev/null", "w", stdout))
 		complain("warning: standard output cannot be closed.");
@@ -318,7 +319,7 @@ int main(int argc, char **argv)
 	/* Other ranks may be waiting for this one, so end the whole job. */
 	if (status == EXIT_BAD)
 		MPI_Abort(MPI_COMM_WORLD, EXIT_BAD);
-	wait_for_all();
+	wait_for_all_ranks();
 	MPI_Finalize();
 	return status;
 }

@@ -22,12 +22,12 @@ bool causes_open(struct causes *causes, const struct sched *sched)
 		return false;
 	for (uint32_t i = 0; i < EVENT_MAX_CPUS; i++) {
 		causes->cpus[i].last_run = NO_RECORD;
-		causes_reset(causes, i);
+		causes_reset_cpu(causes, i);
 	}
 	return true;
 }
 
-void causes_reset(struct causes *causes, uint32_t cpu)
+void causes_reset_cpu(struct causes *causes, uint32_t cpu)
 {
 	struct cpu_contexts *one = &causes->cpus[cpu];
 
@@ -37,8 +37,8 @@ void causes_reset(struct causes *causes, uint32_t cpu)
 		one->in_ns[i] = INT64_MIN;
 }
 
-void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, uint32_t number,
-		  int64_t time_ns)
+void causes_enter_context(struct causes *causes, uint32_t cpu, enum context_kind kind,
+			  uint32_t number, int64_t time_ns)
 {
 	struct cpu_contexts *one = &causes->cpus[cpu];
 
@@ -46,7 +46,7 @@ void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, u
 		one->stack[one->num++] = (struct context){ kind, number, time_ns, false, 0 };
 }
 
-void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind)
+void causes_leave_context(struct causes *causes, uint32_t cpu, enum context_kind kind)
 {
 	struct cpu_contexts *one = &causes->cpus[cpu];
 	uint8_t at = one->num;
@@ -57,7 +57,7 @@ void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind)
 		one->num = at - 1;
 }
 
-void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device)
+void causes_note_disk(struct causes *causes, uint32_t cpu, uint32_t device)
 {
 	struct cpu_contexts *one = &causes->cpus[cpu];
 
@@ -70,7 +70,7 @@ void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device)
 /* ---- packets -------------------------------------------------------------- */
 
 /* Add bytes to a hash by FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). */
-static uint64_t add_bytes(uint64_t key, const void *bytes, size_t num)
+static uint64_t add_key_bytes(uint64_t key, const void *bytes, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
 		key = (key ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
@@ -93,18 +93,18 @@ static uint64_t make_cause_key(const struct event *event)
 		int64_t value = 0;
 
 		any |= event->fields->integer(event, numbers[i], &value);
-		key = add_bytes(key, &value, sizeof(value));
+		key = add_key_bytes(key, &value, sizeof(value));
 	}
 	for (size_t i = 0; i < 2 && any; i++) {
 		uint8_t bytes[16] = { 0 };
 
 		event->fields->bytes(event, addresses[i], bytes, sizeof(bytes));
-		key = add_bytes(key, bytes, sizeof(bytes));
+		key = add_key_bytes(key, bytes, sizeof(bytes));
 	}
 	return any ? key : 0;
 }
 
-void causes_send(struct causes *causes, const struct event *event, uint32_t record)
+void causes_note_sent(struct causes *causes, const struct event *event, uint32_t record)
 {
 	const uint64_t key = make_cause_key(event);
 
@@ -114,8 +114,8 @@ void causes_send(struct causes *causes, const struct event *event, uint32_t reco
 	causes->sends[key % NUM_SENDS].record = record;
 }
 
-void causes_receive(struct causes *causes, const struct event *event, enum packet_place place,
-		    int64_t time_ns)
+void causes_note_received(struct causes *causes, const struct event *event, enum packet_place place,
+			  int64_t time_ns)
 {
 	struct cpu_contexts *one = &causes->cpus[event->cpu];
 	const uint64_t key = make_cause_key(event);
@@ -138,8 +138,8 @@ static bool has_packet_since(const struct cpu_contexts *cpu, int64_t since_ns)
 	return false;
 }
 
-static void set_packet(struct graph_record *record, const struct cpu_contexts *cpu,
-		       int64_t since_ns)
+static void set_packet_cause(struct graph_record *record, const struct cpu_contexts *cpu,
+			     int64_t since_ns)
 {
 	record->what = CAUSE_PACKET;
 	record->cause.local = cpu->local;
@@ -151,7 +151,7 @@ static void set_packet(struct graph_record *record, const struct cpu_contexts *c
 	}
 }
 
-static void set_interrupt(struct graph_record *record, const struct cpu_contexts *cpu)
+static void set_interrupt_cause(struct graph_record *record, const struct cpu_contexts *cpu)
 {
 	const struct context *in = &cpu->stack[cpu->num - 1];
 	const bool is_soft = in->kind == CONTEXT_SOFTIRQ;
@@ -163,7 +163,7 @@ static void set_interrupt(struct graph_record *record, const struct cpu_contexts
 		 (is_soft && (in->number == SOFTIRQ_TIMER || in->number == SOFTIRQ_HRTIMER)))
 		record->what = CAUSE_TIMER;
 	else if (is_soft && (in->number == SOFTIRQ_NET_RX || in->number == SOFTIRQ_NET_TX))
-		set_packet(record, cpu, in->since_ns);
+		set_packet_cause(record, cpu, in->since_ns);
 	else
 		record->what = CAUSE_INTERRUPT;
 	if (record->what == CAUSE_DISK)
@@ -176,13 +176,13 @@ static void set_interrupt(struct graph_record *record, const struct cpu_contexts
  * Set the cause to the running thread, or, if the thread handles network interrupts, to a
  * packet.
  */
-static void set_thread(struct graph_record *record, const struct cpu_contexts *cpu,
-		       const struct sched_thread *thread)
+static void set_thread_cause(struct graph_record *record, const struct cpu_contexts *cpu,
+			     const struct sched_thread *thread)
 {
 	const struct followed *followed = thread->own;
 
 	if (!strncmp(thread->name, "napi/", 5) && has_packet_since(cpu, thread->since_ns)) {
-		set_packet(record, cpu, thread->since_ns);
+		set_packet_cause(record, cpu, thread->since_ns);
 		return;
 	}
 	record->what = CAUSE_THREAD;
@@ -191,10 +191,10 @@ static void set_thread(struct graph_record *record, const struct cpu_contexts *c
 	record->cause.before = followed ? followed->last : NO_RECORD;
 }
 
-struct graph_record causes_now(const struct causes *causes, uint32_t cpu, int64_t time_ns)
+struct graph_record causes_get_current(const struct causes *causes, uint32_t cpu, int64_t time_ns)
 {
 	const struct cpu_contexts *one = &causes->cpus[cpu];
-	const struct sched_thread *thread = sched_running(causes->sched, cpu);
+	const struct sched_thread *thread = sched_get_running(causes->sched, cpu);
 	struct graph_record record = {
 		.at_ns = time_ns,
 		.kind = RECORD_CAUSE,
@@ -203,8 +203,8 @@ struct graph_record causes_now(const struct causes *causes, uint32_t cpu, int64_
 	};
 
 	if (one->num)
-		set_interrupt(&record, one);
+		set_interrupt_cause(&record, one);
 	else if (thread)
-		set_thread(&record, one, thread);
+		set_thread_cause(&record, one, thread);
 	return record;
 }

@@ -57,22 +57,22 @@ struct causes {
 /* Initialize the contexts of a host. Return false if out of memory. */
 bool causes_open(struct causes *causes, const struct sched *sched);
 
-void causes_enter(struct causes *causes, uint32_t cpu, enum context_kind kind, uint32_t number,
-		  int64_t time_ns);
-void causes_leave(struct causes *causes, uint32_t cpu, enum context_kind kind);
+void causes_enter_context(struct causes *causes, uint32_t cpu, enum context_kind kind,
+			  uint32_t number, int64_t time_ns);
+void causes_leave_context(struct causes *causes, uint32_t cpu, enum context_kind kind);
 /* Note that no interrupt is active, because the CPU switched threads or events were lost. */
-void causes_reset(struct causes *causes, uint32_t cpu);
+void causes_reset_cpu(struct causes *causes, uint32_t cpu);
 /* Note that a disk request was completed. */
-void causes_disk(struct causes *causes, uint32_t cpu, uint32_t device);
+void causes_note_disk(struct causes *causes, uint32_t cpu, uint32_t device);
 /* Note that a packet arrived, or that @record sent one. */
-void causes_receive(struct causes *causes, const struct event *event, enum packet_place place,
-		    int64_t time_ns);
-void causes_send(struct causes *causes, const struct event *event, uint32_t record);
+void causes_note_received(struct causes *causes, const struct event *event, enum packet_place place,
+			  int64_t time_ns);
+void causes_note_sent(struct causes *causes, const struct event *event, uint32_t record);
 
 /*
  * Return the cause of an event that occurs now on a CPU. The number of the previous
  * record is in its member before.
  */
-struct graph_record causes_now(const struct causes *causes, uint32_t cpu, int64_t time_ns);
+struct graph_record causes_get_current(const struct causes *causes, uint32_t cpu, int64_t time_ns);
 
 #endif

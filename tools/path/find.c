@@ -24,13 +24,13 @@ static bool read_group_graph(void *data, const struct event_group *group, struct
 	return follow_group(group, finding->path->base, state, finding->path->graph.file);
 }
 
-static void keep_group_graph(void *data, const struct event_group *group,
-			     const struct group_state *state)
+static void keep_written_graph(void *data, const struct event_group *group,
+			       const struct group_state *state)
 {
 	struct graph_search *finding = data;
 
 	finding->num_graphs += state->number != 0;
-	graph_set(&finding->path->graph, group->host);
+	graph_set_host(&finding->path->graph, group->host);
 }
 
 static bool read_host_graphs(struct critical_path *path)
@@ -41,7 +41,7 @@ static bool read_host_graphs(struct critical_path *path)
 		.action = "reading",
 		.out = path->graph.file,
 		.read = read_group_graph,
-		.done = keep_group_graph,
+		.done = keep_written_graph,
 		.data = &finding,
 	};
 
@@ -59,7 +59,7 @@ static bool read_host_graphs(struct critical_path *path)
 
 /* ---- the requested thread --------------------------------------------------- */
 
-static bool is_thread_called(const struct record_thread *thread, const char *name)
+static bool has_thread_name(const struct record_thread *thread, const char *name)
 {
 	char number[16];
 
@@ -72,16 +72,17 @@ static const struct record_thread *find_creator(const struct critical_path *path
 {
 	const struct exec_graph *graph = &path->graph;
 	const struct graph_record *state, *cause;
-	uint32_t number = path_thread(path, who)->last;
+	uint32_t number = path_find_thread(path, who)->last;
 
-	while ((state = graph_get(graph, who.host, number)) && state->state.before != NO_RECORD)
+	while ((state = graph_get_record(graph, who.host, number)) &&
+	       state->state.before != NO_RECORD)
 		number = state->state.before;
 	if (!state || state->what != SCHED_UNKNOWN || state->state.begin_ns == INT64_MIN)
 		return NULL;
-	cause = graph_get(graph, who.host, state->state.cause);
+	cause = graph_get_record(graph, who.host, state->state.cause);
 	if (!cause || cause->what != CAUSE_THREAD)
 		return NULL;
-	return path_thread(path, (struct actor){ who.host, cause->cause.thread });
+	return path_find_thread(path, (struct actor){ who.host, cause->cause.thread });
 }
 
 /* Threads with a given name or number. */
@@ -92,14 +93,14 @@ struct named_threads {
 	char list[256];
 };
 
-static void add_thread(struct named_threads *found, const struct critical_path *path,
-		       struct actor one, const char *name)
+static void add_named_thread(struct named_threads *found, const struct critical_path *path,
+			     struct actor one, const char *name)
 {
-	const struct record_thread *thread = path_thread(path, one);
+	const struct record_thread *thread = path_find_thread(path, one);
 	const struct record_thread *creator = find_creator(path, one);
 	const size_t length = strlen(found->list);
 
-	if (!creator || !is_thread_called(creator, name)) {
+	if (!creator || !has_thread_name(creator, name)) {
 		found->num_origins++;
 		found->origin = one;
 	}
@@ -121,15 +122,15 @@ static void find_named_threads(struct named_threads *found, const struct critica
 			continue;
 		for (uint32_t t = 0; t < graph->hosts[h].num_threads; t++) {
 			const struct actor one = { h, t };
-			const struct record_thread *thread = path_thread(path, one);
+			const struct record_thread *thread = path_find_thread(path, one);
 
-			if (thread && thread->last != NO_RECORD && is_thread_called(thread, name))
-				add_thread(found, path, one, name);
+			if (thread && thread->last != NO_RECORD && has_thread_name(thread, name))
+				add_named_thread(found, path, one, name);
 		}
 	}
 }
 
-static bool find_thread(struct critical_path *path, const struct path_thread_name *of)
+static bool find_requested_thread(struct critical_path *path, const struct path_thread_name *of)
 {
 	/* Host names, such as IPv6 addresses, may contain colons. */
 	const char *colon = of->thread ? strrchr(of->thread, ':') : NULL;
@@ -140,7 +141,7 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 	find_named_threads(&found, path, colon ? of->thread : NULL, colon ? colon - of->thread : 0,
 			   name);
 	more = strlen(found.list) == sizeof(found.list) - 1 ? "..." : "";
-	make_printable(found.list);
+	make_text_printable(found.list);
 	path->who = found.origin;
 	if (found.num == 1)
 		return true;
@@ -148,7 +149,7 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 		complain("%s: several threads have this name: %s%s. This is the path of %s:%" PRIu32
 			 ", which created the others; use --thread HOST:TID for another one.",
 			 name, found.list, more, path->base->hosts[path->who.host].name,
-			 path_thread(path, path->who)->tid);
+			 path_find_thread(path, path->who)->tid);
 		return true;
 	}
 	if (found.num)
@@ -167,7 +168,7 @@ static bool find_thread(struct critical_path *path, const struct path_thread_nam
 
 static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 {
-	const struct record_host *info = graph_info(&path->graph, host);
+	const struct record_host *info = graph_get_host(&path->graph, host);
 	const char *name = path->base->hosts[host].name;
 
 	if (!path->base->hosts[host].clock)
@@ -206,7 +207,7 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 static bool walk_path_or_complain(struct critical_path *path)
 {
 	if (!path_walk(path))
-		return no_memory();
+		return complain_no_memory();
 	if (path->num_pieces)
 		return true;
 	complain("The thread ended before the window, or has no events in these traces.");
@@ -218,16 +219,16 @@ bool path_find(struct critical_path *path, struct spool *messages,
 {
 	return graph_open(&path->graph, path->base->num_hosts) &&
 	       messages_load(&path->messages, messages, path->base) && read_host_graphs(path) &&
-	       find_thread(path, of) && walk_path_or_complain(path);
+	       find_requested_thread(path, of) && walk_path_or_complain(path);
 }
 
 /*
  * Warn if the requested thread never runs on the path, because it may only appear in
  * events of other threads.
  */
-static void explain_thread(const struct critical_path *path)
+static void explain_unknown_thread(const struct critical_path *path)
 {
-	const struct record_thread *thread = path_thread(path, path->who);
+	const struct record_thread *thread = path_find_thread(path, path->who);
 	char name[sizeof(thread->name)];
 
 	for (size_t i = 0; i < path->num_pieces; i++) {
@@ -238,7 +239,7 @@ static void explain_thread(const struct critical_path *path)
 			return;
 	}
 	memcpy(name, thread->name, sizeof(name));
-	make_printable(name);
+	make_text_printable(name);
 	complain(
 		"warning: %s:%" PRIu32
 		" (%s): the thread did not run in these traces, or in the window; only what it waited for is known.",
@@ -247,7 +248,7 @@ static void explain_thread(const struct critical_path *path)
 
 void path_explain(const struct critical_path *path)
 {
-	explain_thread(path);
+	explain_unknown_thread(path);
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
 		explain_host_gaps(path, i);
 }

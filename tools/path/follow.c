@@ -56,10 +56,10 @@ static uint32_t put_graph_record(struct thread_follower *reader, const struct gr
 	 * not needed.
 	 */
 	if (reader->base->begin_ns != INT64_MIN &&
-	    (!timebase_time(reader->host, record->at_ns, &time_ns) ||
+	    (!timebase_correct_time(reader->host, record->at_ns, &time_ns) ||
 	     time_ns < reader->base->begin_ns))
 		return NO_RECORD;
-	return graph_put(&reader->writer, record);
+	return graph_put_record(&reader->writer, record);
 }
 
 /* Record the state that a thread leaves. */
@@ -106,7 +106,7 @@ static void put_thread_record(struct thread_follower *reader, const struct sched
 
 	snprintf(record.thread.name, sizeof(record.thread.name), "%.*s",
 		 (int)sizeof(record.thread.name) - 1, thread->name);
-	reader->info.threads = graph_put(&reader->writer, &record);
+	reader->info.threads = graph_put_record(&reader->writer, &record);
 }
 
 static void record_gone_thread(void *data, struct sched_thread *thread)
@@ -125,18 +125,18 @@ static bool follow_switch(struct thread_follower *reader, const struct event_use
 	struct task_switch change;
 
 	(void)use;
-	if (!task_switch_of(event, &change))
+	if (!task_switch_read(event, &change))
 		return true;
 	reader->info.seen |= SEEN_SWITCH;
 	reader->is_switch = true;
 	sched_switch(reader->sched, reader->now_ns, event->cpu, &change);
 	reader->is_switch = false;
-	causes_reset(&reader->causes, event->cpu);
-	thread = sched_running(reader->sched, event->cpu);
+	causes_reset_cpu(&reader->causes, event->cpu);
+	thread = sched_get_running(reader->sched, event->cpu);
 	return !thread || find_followed_thread(reader, thread);
 }
 
-static bool is_waiting(const struct sched_thread *thread)
+static bool is_thread_waiting(const struct sched_thread *thread)
 {
 	return thread->state != SCHED_RUNNING && thread->state != SCHED_RUNNABLE;
 }
@@ -155,20 +155,20 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 	struct event_task task;
 	struct graph_record cause;
 
-	if (!task_of(event, TASK_SUBJECT, &task))
+	if (!task_read(event, TASK_SUBJECT, &task))
 		return true;
-	thread = sched_thread(reader->sched, task);
+	thread = sched_find_thread(reader->sched, task);
 	followed = thread ? find_followed_thread(reader, thread) : NULL;
 	if (!followed)
 		return !reader->failed;
 	reader->info.seen |= use->number;
 	if (is_waking || followed->cause == NO_RECORD) {
-		cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
+		cause = causes_get_current(&reader->causes, event->cpu, reader->now_ns);
 		/* Ignore a sched_wakeup if the thread is not waiting. */
-		if (is_waiting(thread) || is_waking)
+		if (is_thread_waiting(thread) || is_waking)
 			followed->cause = put_graph_record(reader, &cause);
 	}
-	if (is_waiting(thread))
+	if (is_thread_waiting(thread))
 		sched_wakeup(reader->sched, reader->now_ns, task);
 	else if (!is_waking)
 		followed->cause = NO_RECORD;
@@ -179,7 +179,8 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 static bool follow_fork(struct thread_follower *reader, const struct event_use *use,
 			const struct event *event)
 {
-	const struct graph_record cause = causes_now(&reader->causes, event->cpu, reader->now_ns);
+	const struct graph_record cause = causes_get_current(&reader->causes, event->cpu,
+							     reader->now_ns);
 	struct graph_record born = {
 		.at_ns = reader->now_ns,
 		.kind = RECORD_STATE,
@@ -191,10 +192,10 @@ static bool follow_fork(struct thread_follower *reader, const struct event_use *
 	struct followed *followed;
 
 	(void)use;
-	if (!task_of(event, TASK_CHILD, &child))
+	if (!task_read(event, TASK_CHILD, &child))
 		return true;
 	sched_fork(reader->sched, reader->now_ns, child);
-	thread = sched_thread(reader->sched, child);
+	thread = sched_find_thread(reader->sched, child);
 	followed = thread ? find_followed_thread(reader, thread) : NULL;
 	if (!followed)
 		return !reader->failed;
@@ -204,14 +205,14 @@ static bool follow_fork(struct thread_follower *reader, const struct event_use *
 	return true;
 }
 
-static bool take_free(struct thread_follower *reader, const struct event_use *use,
-		      const struct event *event)
+static bool follow_free(struct thread_follower *reader, const struct event_use *use,
+			const struct event *event)
 {
-	const struct sched_thread *running = sched_running(reader->sched, event->cpu);
+	const struct sched_thread *running = sched_get_running(reader->sched, event->cpu);
 	struct event_task task;
 
 	(void)use;
-	if (task_of(event, TASK_SUBJECT, &task) && (!running || running->tid != task.tid))
+	if (task_read(event, TASK_SUBJECT, &task) && (!running || running->tid != task.tid))
 		sched_release(reader->sched, reader->now_ns, task.tid);
 	return true;
 }
@@ -222,8 +223,8 @@ static bool follow_statedump(struct thread_follower *reader, const struct event_
 	struct event_task task;
 
 	(void)use;
-	if (task_of(event, TASK_DUMPED, &task))
-		sched_thread(reader->sched, task);
+	if (task_read(event, TASK_DUMPED, &task))
+		sched_find_thread(reader->sched, task);
 	return true;
 }
 
@@ -238,45 +239,45 @@ static bool follow_entry(struct thread_follower *reader, const struct event_use 
 		reader->info.seen |= SEEN_INTERRUPT;
 		event->fields->integer(event, use->number == CONTEXT_IRQ ? "irq" : "vec", &number);
 	}
-	causes_enter(&reader->causes, event->cpu, use->number, number, reader->now_ns);
+	causes_enter_context(&reader->causes, event->cpu, use->number, number, reader->now_ns);
 	return true;
 }
 
 static bool follow_exit(struct thread_follower *reader, const struct event_use *use,
 			const struct event *event)
 {
-	causes_leave(&reader->causes, event->cpu, use->number);
+	causes_leave_context(&reader->causes, event->cpu, use->number);
 	return true;
 }
 
-static bool take_complete(struct thread_follower *reader, const struct event_use *use,
-			  const struct event *event)
+static bool follow_disk_completion(struct thread_follower *reader, const struct event_use *use,
+				   const struct event *event)
 {
 	int64_t device = 0;
 
 	(void)use;
 	event->fields->integer(event, "dev", &device);
-	causes_disk(&reader->causes, event->cpu, device);
+	causes_note_disk(&reader->causes, event->cpu, device);
 	return true;
 }
 
-static bool take_in(struct thread_follower *reader, const struct event_use *use,
-		    const struct event *event)
+static bool follow_received_packet(struct thread_follower *reader, const struct event_use *use,
+				   const struct event *event)
 {
 	reader->info.seen |= SEEN_PACKET;
-	causes_receive(&reader->causes, event, use->number, reader->now_ns);
+	causes_note_received(&reader->causes, event, use->number, reader->now_ns);
 	return true;
 }
 
-static bool take_out(struct thread_follower *reader, const struct event_use *use,
-		     const struct event *event)
+static bool follow_sent_packet(struct thread_follower *reader, const struct event_use *use,
+			       const struct event *event)
 {
-	struct graph_record send = causes_now(&reader->causes, event->cpu, reader->now_ns);
+	struct graph_record send = causes_get_current(&reader->causes, event->cpu, reader->now_ns);
 
 	(void)use;
 	reader->info.seen |= SEEN_PACKET;
 	send.kind = RECORD_SEND;
-	causes_send(&reader->causes, event, put_graph_record(reader, &send));
+	causes_note_sent(&reader->causes, event, put_graph_record(reader, &send));
 	return true;
 }
 
@@ -292,7 +293,7 @@ static const struct {
 	{ "sched_wakeup", { follow_wakeup, SEEN_WAKEUP } },
 	{ "sched_wakeup_new", { follow_wakeup, SEEN_WAKEUP } },
 	{ "sched_process_fork", { follow_fork, 0 } },
-	{ "sched_process_free", { take_free, 0 } },
+	{ "sched_process_free", { follow_free, 0 } },
 	{ "lttng_statedump_process_state", { follow_statedump, 0 } },
 	{ "irq_handler_entry", { follow_entry, CONTEXT_IRQ } },
 	{ "irq_handler_exit", { follow_exit, CONTEXT_IRQ } },
@@ -306,20 +307,20 @@ static const struct {
 	{ "hrtimer_expire_exit", { follow_exit, CONTEXT_TIMER } },
 	{ "timer_expire_entry", { follow_entry, CONTEXT_TIMER } },
 	{ "timer_expire_exit", { follow_exit, CONTEXT_TIMER } },
-	{ "block_rq_complete", { take_complete, 0 } },
-	{ "inet_sock_local_in", { take_in, PLACE_SOCKET } },
-	{ "inet_udp_local_in", { take_in, PLACE_SOCKET } },
-	{ "inet_icmp_local_in", { take_in, PLACE_SOCKET } },
-	{ "inet_sctp_local_in", { take_in, PLACE_SOCKET } },
-	{ "inet_dev_receive", { take_in, PLACE_DEVICE } },
-	{ "net_if_receive_skb", { take_in, PLACE_QUEUE } },
-	{ "netif_receive_skb", { take_in, PLACE_QUEUE } },
-	{ "inet_sock_local_out", { take_out, 0 } },
-	{ "inet_udp_local_out", { take_out, 0 } },
-	{ "inet_icmp_local_out", { take_out, 0 } },
-	{ "inet_sctp_local_out", { take_out, 0 } },
-	{ "inet_dev_xmit", { take_out, 0 } },
-	{ "net_dev_queue", { take_out, 0 } },
+	{ "block_rq_complete", { follow_disk_completion, 0 } },
+	{ "inet_sock_local_in", { follow_received_packet, PLACE_SOCKET } },
+	{ "inet_udp_local_in", { follow_received_packet, PLACE_SOCKET } },
+	{ "inet_icmp_local_in", { follow_received_packet, PLACE_SOCKET } },
+	{ "inet_sctp_local_in", { follow_received_packet, PLACE_SOCKET } },
+	{ "inet_dev_receive", { follow_received_packet, PLACE_DEVICE } },
+	{ "net_if_receive_skb", { follow_received_packet, PLACE_QUEUE } },
+	{ "netif_receive_skb", { follow_received_packet, PLACE_QUEUE } },
+	{ "inet_sock_local_out", { follow_sent_packet, 0 } },
+	{ "inet_udp_local_out", { follow_sent_packet, 0 } },
+	{ "inet_icmp_local_out", { follow_sent_packet, 0 } },
+	{ "inet_sctp_local_out", { follow_sent_packet, 0 } },
+	{ "inet_dev_xmit", { follow_sent_packet, 0 } },
+	{ "net_dev_queue", { follow_sent_packet, 0 } },
 };
 
 static bool ignore_event(struct thread_follower *reader, const struct event_use *use,
@@ -331,14 +332,14 @@ static bool ignore_event(struct thread_follower *reader, const struct event_use 
 	return true;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool ends_with_text(const char *text, const char *end)
 {
 	const size_t length = strlen(text), least = strlen(end);
 
 	return length >= least && !strcmp(text + length - least, end);
 }
 
-static const struct event_use *use_of(const char *name)
+static const struct event_use *find_event_use(const char *name)
 {
 	static const struct event_use nothing = { ignore_event, 0 },
 				      entries[] = { { follow_entry, CONTEXT_IRQ },
@@ -356,9 +357,9 @@ static const struct event_use *use_of(const char *name)
 	/* LTTng has x86_irq_vectors_local_timer_entry; ftrace has irq_vectors:... */
 	if (!strstr(name, "irq_vectors"))
 		return &nothing;
-	return ends_with(name, "_entry") ? &entries[is_timer] :
-	       ends_with(name, "_exit")	 ? &exits[is_timer] :
-					   &nothing;
+	return ends_with_text(name, "_entry") ? &entries[is_timer] :
+	       ends_with_text(name, "_exit")  ? &exits[is_timer] :
+						&nothing;
 }
 
 static bool follow_event(void *data, const struct event *event)
@@ -368,7 +369,7 @@ static bool follow_event(void *data, const struct event *event)
 	const int64_t host_ns = event->host_ns - reader->host->shift_ns;
 
 	if (!use)
-		event->type->own = (void *)(use = use_of(event->type->name));
+		event->type->own = (void *)(use = find_event_use(event->type->name));
 	if (host_ns > reader->now_ns)
 		reader->now_ns = host_ns;
 	if (event->cpu == EVENT_NO_CPU)
@@ -385,8 +386,8 @@ static bool follow_loss(void *data, const struct event_loss *loss)
 	reader->info.losses++;
 	if (loss->cpu == EVENT_NO_CPU || reader->now_ns == INT64_MIN)
 		return true;
-	sched_lost(reader->sched, reader->now_ns, loss->cpu);
-	causes_reset(&reader->causes, loss->cpu);
+	sched_note_loss(reader->sched, reader->now_ns, loss->cpu);
+	causes_reset_cpu(&reader->causes, loss->cpu);
 	reader->causes.cpus[loss->cpu].last_run = NO_RECORD;
 	return true;
 }
@@ -394,17 +395,17 @@ static bool follow_loss(void *data, const struct event_loss *loss)
 /* ---- the whole host --------------------------------------------------------- */
 
 /* Extend all states to the end of the window, or of the events. */
-static void go_on_until(struct thread_follower *reader, int64_t until_ns)
+static void extend_states_until(struct thread_follower *reader, int64_t until_ns)
 {
 	int64_t time_ns;
 
 	/* The difference between the clocks' rates does not matter here. */
-	if (reader->now_ns != INT64_MIN && timebase_time(reader->host, reader->now_ns, &time_ns) &&
-	    until_ns > time_ns)
+	if (reader->now_ns != INT64_MIN &&
+	    timebase_correct_time(reader->host, reader->now_ns, &time_ns) && until_ns > time_ns)
 		reader->now_ns += until_ns - time_ns;
 }
 
-static void close_graph(struct thread_follower *reader)
+static void close_followed_graph(struct thread_follower *reader)
 {
 	struct graph_record record = { .kind = RECORD_HOST };
 
@@ -412,7 +413,7 @@ static void close_graph(struct thread_follower *reader)
 	sched_free(reader->sched);
 	record.at_ns = reader->now_ns;
 	record.host = reader->info;
-	graph_put(&reader->writer, &record);
+	graph_put_record(&reader->writer, &record);
 }
 
 bool follow_group(const struct event_group *group, const struct timebase *base,
@@ -434,11 +435,11 @@ bool follow_group(const struct event_group *group, const struct timebase *base,
 	reader->sched = sched_new(&threads);
 	/* Everything is released when the process ends. */
 	if (!reader->sched || !causes_open(&reader->causes, reader->sched) ||
-	    !group_events(group, base, &listener, state, &until_ns))
+	    !group_read_events(group, base, &listener, state, &until_ns))
 		return false;
-	reader->failed |= sched_failed(reader->sched);
-	go_on_until(reader, until_ns);
-	close_graph(reader);
+	reader->failed |= sched_has_failed(reader->sched);
+	extend_states_until(reader, until_ns);
+	close_followed_graph(reader);
 	state->number = reader->info.seen & SEEN_SWITCH;
 	return !reader->failed && !reader->writer.failed;
 }

@@ -10,7 +10,7 @@
 
 /* ---- writing -------------------------------------------------------------- */
 
-uint32_t graph_put(struct graph_writer *writer, const struct graph_record *record)
+uint32_t graph_put_record(struct graph_writer *writer, const struct graph_record *record)
 {
 	if (writer->num == NO_RECORD) {
 		writer->failed = true;
@@ -25,7 +25,7 @@ uint32_t graph_put(struct graph_writer *writer, const struct graph_record *recor
 static bool complain_of_graph_file(void)
 {
 	complain("%s: cannot store the execution graph: %s. Set TMPDIR to another directory.",
-		 scratch_folder(false), strerror(errno));
+		 scratch_get_folder(false), strerror(errno));
 	return false;
 }
 
@@ -36,8 +36,8 @@ bool graph_open(struct exec_graph *graph, uint32_t num_hosts)
 	*graph = (struct exec_graph){ .num_hosts = num_hosts };
 	graph->hosts = calloc(num_hosts + 1, sizeof(*graph->hosts));
 	if (!graph->hosts)
-		return no_memory();
-	fd = scratch_file();
+		return complain_no_memory();
+	fd = scratch_open_file();
 	graph->file = fd < 0 ? NULL : fdopen(fd, "w+");
 	return graph->file || complain_of_graph_file();
 }
@@ -53,7 +53,7 @@ void graph_close(struct exec_graph *graph)
 		fclose(graph->file);
 }
 
-void graph_set(struct exec_graph *graph, uint32_t host)
+void graph_set_host(struct exec_graph *graph, uint32_t host)
 {
 	const off_t end = lseek(fileno(graph->file), 0, SEEK_END);
 	const uint32_t num = (end - graph->written) / sizeof(struct graph_record);
@@ -69,22 +69,22 @@ void graph_set(struct exec_graph *graph, uint32_t host)
 
 /* ---- reading -------------------------------------------------------------- */
 
-static bool load_host(struct exec_graph *graph, uint32_t host)
+static bool load_graph_host(struct exec_graph *graph, uint32_t host)
 {
 	struct graph_host *one = &graph->hosts[host];
-	const struct record_host *info = graph_info(graph, host);
+	const struct record_host *info = graph_get_host(graph, host);
 	const struct graph_record *record;
 
 	if (!info)
 		return true;
 	one->threads = calloc(info->num_threads + 1, sizeof(*one->threads));
 	if (!one->threads)
-		return no_memory();
+		return complain_no_memory();
 	one->num_threads = info->num_threads;
-	record = graph_get(graph, host, info->threads);
+	record = graph_get_record(graph, host, info->threads);
 	while (record) {
 		one->threads[record->thread.number] = record;
-		record = graph_get(graph, host, record->thread.before);
+		record = graph_get_record(graph, host, record->thread.before);
 	}
 	return true;
 }
@@ -102,26 +102,27 @@ bool graph_load(struct exec_graph *graph)
 	for (uint32_t i = 0; i < graph->num_hosts; i++) {
 		graph->hosts[i].records = (const void *)((char *)graph->map +
 							 graph->hosts[i].begin);
-		if (!load_host(graph, i))
+		if (!load_graph_host(graph, i))
 			return false;
 	}
 	return true;
 }
 
-const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host, uint32_t number)
+const struct graph_record *graph_get_record(const struct exec_graph *graph, uint32_t host,
+					    uint32_t number)
 {
 	return number < graph->hosts[host].num ? &graph->hosts[host].records[number] : NULL;
 }
 
-const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host)
+const struct record_host *graph_get_host(const struct exec_graph *graph, uint32_t host)
 {
 	const uint32_t num = graph->hosts[host].num;
 
 	return num ? &graph->hosts[host].records[num - 1].host : NULL;
 }
 
-const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,
-				      int64_t time_ns)
+const struct graph_record *graph_find_sent(const struct exec_graph *graph, uint32_t host,
+					   int64_t time_ns)
 {
 	const struct graph_host *one = &graph->hosts[host];
 	uint32_t low = 0, high = one->num;

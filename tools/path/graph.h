@@ -107,7 +107,7 @@ struct graph_writer {
 };
 
 /* Write a record. Return its number, or NO_RECORD if there are too many records. */
-uint32_t graph_put(struct graph_writer *writer, const struct graph_record *record);
+uint32_t graph_put_record(struct graph_writer *writer, const struct graph_record *record);
 
 /* ---- reading -------------------------------------------------------------- */
 
@@ -135,17 +135,17 @@ struct exec_graph {
 bool graph_open(struct exec_graph *graph, uint32_t num_hosts);
 void graph_close(struct exec_graph *graph);
 /* Assign the records that were written since the last call to this host. */
-void graph_set(struct exec_graph *graph, uint32_t host);
+void graph_set_host(struct exec_graph *graph, uint32_t host);
 /* Map everything that was written for reading. On failure, print a message and return false. */
 bool graph_load(struct exec_graph *graph);
 
 /* Return the record with a number, or NULL if there is none. */
-const struct graph_record *graph_get(const struct exec_graph *graph, uint32_t host,
-				     uint32_t number);
+const struct graph_record *graph_get_record(const struct exec_graph *graph, uint32_t host,
+					    uint32_t number);
 /* Return the summary of a host, or NULL if there is no information. */
-const struct record_host *graph_info(const struct exec_graph *graph, uint32_t host);
+const struct record_host *graph_get_host(const struct exec_graph *graph, uint32_t host);
 /* Find a packet that was sent at this time on the host's clock. Return NULL if there is none. */
-const struct graph_record *graph_send(const struct exec_graph *graph, uint32_t host,
-				      int64_t time_ns);
+const struct graph_record *graph_find_sent(const struct exec_graph *graph, uint32_t host,
+					   int64_t time_ns);
 
 #endif

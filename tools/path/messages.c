@@ -16,18 +16,19 @@ struct loading {
 	const struct timebase *base;
 };
 
-static bool load_message(void *data, const void *record)
+static bool load_spooled_message(void *data, const void *record)
 {
 	const struct loading *loading = data;
 	struct messages *messages = loading->messages;
 	const struct spooled *message = record;
 	int64_t time_ns;
 
-	if (!timebase_time(&loading->base->hosts[message->to], message->recv_ns, &time_ns) ||
-	    !timebase_shows(loading->base, time_ns))
+	if (!timebase_correct_time(&loading->base->hosts[message->to], message->recv_ns,
+				   &time_ns) ||
+	    !timebase_contains(loading->base, time_ns))
 		return true;
 	if (array_grow(&messages->list, &messages->room, messages->num, sizeof(*messages->list)))
-		return no_memory();
+		return complain_no_memory();
 	messages->list[messages->num++] = *message;
 	return true;
 }
@@ -45,7 +46,7 @@ bool messages_load(struct messages *messages, struct spool *spool, const struct 
 {
 	struct loading loading = { messages, base };
 
-	if (!spool_replay(spool, load_message, &loading))
+	if (!spool_read_records(spool, load_spooled_message, &loading))
 		return false;
 	if (messages->num)
 		qsort(messages->list, messages->num, sizeof(*messages->list),

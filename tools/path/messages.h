@@ -12,8 +12,8 @@ struct messages {
 };
 
 /*
- * Load the messages of traffic_keep(), after times can be corrected. On failure, print a message
- * and return false.
+ * Load the messages of traffic_spool_messages(), after times can be corrected. On failure, print a
+ * message and return false.
  */
 bool messages_load(struct messages *messages, struct spool *spool, const struct timebase *base);
 void messages_release(struct messages *messages);

@@ -93,7 +93,7 @@ struct path_thread_name {
 
 /*
  * Find the path in the events of all hosts of path->base, which must be set, and in the
- * messages of traffic_keep(). If there is no path, print a message and return false.
+ * messages of traffic_spool_messages(). If there is no path, print a message and return false.
  * Release the path in either case.
  */
 bool path_find(struct critical_path *path, struct spool *messages,
@@ -109,9 +109,9 @@ void path_release(struct critical_path *path);
 bool path_walk(struct critical_path *path);
 
 /* Return the name of a kind or of a reason, for people. */
-const char *path_kind(enum piece_kind kind);
-const char *path_reason(enum piece_reason reason);
+const char *path_get_kind_name(enum piece_kind kind);
+const char *path_get_reason_text(enum piece_reason reason);
 /* Return a thread, or NULL if there is no such thread or no information about it. */
-const struct record_thread *path_thread(const struct critical_path *path, struct actor who);
+const struct record_thread *path_find_thread(const struct critical_path *path, struct actor who);
 
 #endif

@@ -130,8 +130,8 @@ static int64_t correct_or_min(const struct walk *walk, uint32_t host, int64_t ti
 {
 	int64_t corrected_ns;
 
-	return time_ns != INT64_MIN && timebase_time(&walk->path->base->hosts[host], time_ns,
-						     &corrected_ns) ?
+	return time_ns != INT64_MIN && timebase_correct_time(&walk->path->base->hosts[host],
+							     time_ns, &corrected_ns) ?
 		       corrected_ns :
 		       INT64_MIN;
 }
@@ -142,9 +142,9 @@ static int64_t choose_later_time(int64_t a, int64_t b)
 }
 
 /* Return the state in a record, or an unknown state if there is no record. */
-static struct spot get_path_spot(const struct walk *walk, struct actor who, uint32_t number)
+static struct spot make_state_spot(const struct walk *walk, struct actor who, uint32_t number)
 {
-	const struct graph_record *record = graph_get(&walk->path->graph, who.host, number);
+	const struct graph_record *record = graph_get_record(&walk->path->graph, who.host, number);
 
 	if (!record || record->kind != RECORD_STATE)
 		return (struct spot){ .who = who };
@@ -205,7 +205,7 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message, s
 	const int64_t b = get_host_bound(walk, message->to, message->recv_ns);
 
 	sent->host = message->from;
-	sent->send = graph_send(&walk->path->graph, message->from, message->send_ns);
+	sent->send = graph_find_sent(&walk->path->graph, message->from, message->send_ns);
 	sent->time_ns = correct_or_min(walk, message->from, message->send_ns);
 	if (sent->time_ns == INT64_MIN)
 		return false;
@@ -217,10 +217,11 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message, s
 }
 
 /* Find the origin of a packet that a host received. Return false if it is unknown. */
-static bool find_sent(const struct walk *walk, const struct graph_record *cause, uint32_t host,
-		      struct sent *sent)
+static bool find_sent_message(const struct walk *walk, const struct graph_record *cause,
+			      uint32_t host, struct sent *sent)
 {
-	const struct graph_record *local = graph_get(&walk->path->graph, host, cause->cause.local);
+	const struct graph_record *local = graph_get_record(&walk->path->graph, host,
+							    cause->cause.local);
 
 	if (local) {
 		*sent = (struct sent){ .send = local, .host = host };
@@ -242,7 +243,7 @@ static bool find_sent(const struct walk *walk, const struct graph_record *cause,
 
 /* ---- waits ----------------------------------------------------------------- */
 
-static void push_frame(struct walk *walk, struct spot spot, int64_t from_ns, uint32_t charge)
+static void push_walk_frame(struct walk *walk, struct spot spot, int64_t from_ns, uint32_t charge)
 {
 	if (array_grow(&walk->frames, &walk->room, walk->num, sizeof(*walk->frames))) {
 		walk->failed = true;
@@ -293,7 +294,8 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 		if (cause->what == CAUSE_THREAD) {
 			const struct spot spot = make_waker_spot(cause, who.host);
 
-			push_frame(walk, spot, from_ns, get_path_charge(walk, charge, spot.who));
+			push_walk_frame(walk, spot, from_ns,
+					get_path_charge(walk, charge, spot.who));
 			return;
 		}
 		piece.kind = get_piece_kind(cause->what);
@@ -302,7 +304,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 			add_path_piece(walk, &on, from_ns, piece);
 			return;
 		}
-		if (!find_sent(walk, cause, who.host, &sent)) {
+		if (!find_sent_message(walk, cause, who.host, &sent)) {
 			piece.reason = REASON_SENDER;
 			add_path_piece(walk, &on, from_ns, piece);
 			return;
@@ -331,11 +333,12 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
  * Add the time in which a thread was runnable, with the threads that ran on its CPU in the
  * meantime.
  */
-static void add_preempted(struct walk *walk, const struct frame *frame, int64_t from_ns)
+static void add_preempted_piece(struct walk *walk, const struct frame *frame, int64_t from_ns)
 {
 	const struct spot *spot = &frame->spot;
 	const uint32_t host = spot->who.host;
-	const struct graph_record *ran = graph_get(&walk->path->graph, host, spot->cpu_before);
+	const struct graph_record *ran = graph_get_record(&walk->path->graph, host,
+							  spot->cpu_before);
 	const struct path_piece idle = { .who = spot->who, .kind = PIECE_PREEMPTED };
 
 	while (ran && ran->kind == RECORD_STATE && walk->now_ns > from_ns) {
@@ -351,18 +354,18 @@ static void add_preempted(struct walk *walk, const struct frame *frame, int64_t 
 			       choose_later_time(correct_or_min(walk, host, ran->state.begin_ns),
 						 from_ns),
 			       piece);
-		ran = graph_get(&walk->path->graph, host, ran->state.cpu_before);
+		ran = graph_get_record(&walk->path->graph, host, ran->state.cpu_before);
 	}
 	add_path_piece(walk, frame, from_ns, idle);
 }
 
-static bool is_wait(enum sched_state state)
+static bool is_waiting_state(enum sched_state state)
 {
 	return state == SCHED_SLEEPING || state == SCHED_BLOCKED || state == SCHED_STOPPED;
 }
 
 /* Add the part of a state that is in the window, and go back before it. */
-static void take_state(struct walk *walk, struct frame *frame, const struct graph_record *cause,
+static void walk_state(struct walk *walk, struct frame *frame, const struct graph_record *cause,
 		       int64_t from_ns)
 {
 	const struct frame waiting = *frame;
@@ -374,13 +377,13 @@ static void take_state(struct walk *walk, struct frame *frame, const struct grap
 		frame->charge = get_path_charge(walk, frame->charge, frame->spot.who);
 		return;
 	}
-	frame->spot = get_path_spot(walk, spot->who, spot->before);
+	frame->spot = make_state_spot(walk, spot->who, spot->before);
 	if (spot->state == SCHED_RUNNING)
 		add_path_piece(walk, &waiting, from_ns,
 			       (struct path_piece){ .who = spot->who, .kind = PIECE_RUNNING });
 	else if (spot->state == SCHED_RUNNABLE)
-		add_preempted(walk, &waiting, from_ns);
-	else if (is_wait(spot->state))
+		add_preempted_piece(walk, &waiting, from_ns);
+	else if (is_waiting_state(spot->state))
 		explain_wait(walk, &waiting, cause, from_ns);
 }
 
@@ -402,7 +405,7 @@ static void walk_one_state(struct walk *walk)
 					    frame->from_ns),
 			  REASON_UNSEEN);
 	if (walk->now_ns > frame->from_ns)
-		take_state(walk, frame, graph_get(&walk->path->graph, host, spot->cause),
+		walk_state(walk, frame, graph_get_record(&walk->path->graph, host, spot->cause),
 			   choose_later_time(correct_or_min(walk, host, spot->begin_ns),
 					     frame->from_ns));
 }
@@ -413,16 +416,16 @@ static void walk_one_state(struct walk *walk)
 static bool begin_walk(struct walk *walk, struct spot *spot)
 {
 	const struct critical_path *path = walk->path;
-	const struct record_thread *thread = path_thread(path, path->who);
+	const struct record_thread *thread = path_find_thread(path, path->who);
 	uint32_t number = thread ? thread->last : NO_RECORD;
 	const struct graph_record *record;
 
-	while ((record = graph_get(&path->graph, path->who.host, number)) &&
+	while ((record = graph_get_record(&path->graph, path->who.host, number)) &&
 	       record->what == SCHED_DEAD)
 		number = record->state.before;
 	if (!record)
 		return false;
-	*spot = get_path_spot(walk, path->who, number);
+	*spot = make_state_spot(walk, path->who, number);
 	walk->now_ns = correct_or_min(walk, path->who.host, record->at_ns);
 	return true;
 }
@@ -433,8 +436,8 @@ static int64_t find_first_time(const struct walk *walk, struct spot spot)
 	const struct graph_host *host = &walk->path->graph.hosts[spot.who.host];
 	int64_t begin_ns;
 
-	while (graph_get(&walk->path->graph, spot.who.host, spot.before))
-		spot = get_path_spot(walk, spot.who, spot.before);
+	while (graph_get_record(&walk->path->graph, spot.who.host, spot.before))
+		spot = make_state_spot(walk, spot.who, spot.before);
 	begin_ns = correct_or_min(walk, spot.who.host, spot.begin_ns);
 	return begin_ns != INT64_MIN ? begin_ns :
 				       correct_or_min(walk, spot.who.host, host->records[0].at_ns);
@@ -461,7 +464,7 @@ bool path_walk(struct critical_path *path)
 		return !walk.failed;
 	path->end_ns = walk.now_ns;
 	path->begin_ns = choose_later_time(find_first_time(&walk, spot), path->base->begin_ns);
-	push_frame(&walk, spot, path->begin_ns, charge);
+	push_walk_frame(&walk, spot, path->begin_ns, charge);
 	while (walk.num && !walk.failed) {
 		if (walk.now_ns <= walk.frames[walk.num - 1].from_ns)
 			walk.num--;
@@ -475,7 +478,7 @@ bool path_walk(struct critical_path *path)
 
 /* ---- words ----------------------------------------------------------------- */
 
-const char *path_kind(enum piece_kind kind)
+const char *path_get_kind_name(enum piece_kind kind)
 {
 	static const char *const names[] = {
 		[PIECE_RUNNING] = "running", [PIECE_PREEMPTED] = "preempted",
@@ -487,7 +490,7 @@ const char *path_kind(enum piece_kind kind)
 	return names[kind];
 }
 
-const char *path_reason(enum piece_reason reason)
+const char *path_get_reason_text(enum piece_reason reason)
 {
 	static const char *const names[] = {
 		[REASON_NONE] = "",
@@ -501,7 +504,7 @@ const char *path_reason(enum piece_reason reason)
 	return names[reason];
 }
 
-const struct record_thread *path_thread(const struct critical_path *path, struct actor who)
+const struct record_thread *path_find_thread(const struct critical_path *path, struct actor who)
 {
 	const struct graph_host *host = &path->graph.hosts[who.host];
 

@@ -146,7 +146,7 @@ static char *make_rsh_word(const char *word, const char *host)
 }
 
 /* Split at blanks first: the name of a host stays in its word. */
-static void exec_rsh(const char *rsh, const char *host)
+static void exec_remote_shell(const char *rsh, const char *host)
 {
 	char *words = strdup(rsh), *word;
 	char **argv = calloc(strlen(rsh) + 2, sizeof(*argv));
@@ -165,12 +165,12 @@ static void exec_rsh(const char *rsh, const char *host)
 	dprintf(STDERR_FILENO, "%s: %s.\n", argv[0], strerror(errno));
 }
 
-static void start_shell(const struct remote *remote)
+static void start_remote_shell(const struct remote *remote)
 {
 	const struct record_run *rec = get_record_run(remote);
 
 	if (remote->destination && rec->rsh) {
-		exec_rsh(rec->rsh, remote->destination);
+		exec_remote_shell(rec->rsh, remote->destination);
 	} else if (remote->destination) {
 		remote_exec_ssh(remote, "exec /bin/sh");
 	} else {
@@ -194,7 +194,7 @@ static void make_sum_table(uint32_t table[256])
 }
 
 /* The sum that cksum(1) of POSIX computes: it finds damage, not forgery. */
-static uint32_t sum_bytes(const char *bytes, size_t size)
+static uint32_t compute_cksum(const char *bytes, size_t size)
 {
 	uint32_t table[256], sum = 0;
 
@@ -207,9 +207,9 @@ static uint32_t sum_bytes(const char *bytes, size_t size)
 }
 
 /* The program next to netsync; those for other machines have their names. */
-char *capture_path_of_recorder(const char *arch)
+char *capture_make_path_of_recorder(const char *arch)
 {
-	char *netsync = path_of_netsync(), *path;
+	char *netsync = make_path_of_netsync(), *path;
 	struct utsname here;
 	const bool is_here = !uname(&here) && !strcmp(here.machine, arch);
 
@@ -220,7 +220,7 @@ char *capture_path_of_recorder(const char *arch)
 	return path;
 }
 
-static bool read_whole(int fd, char *bytes, size_t size)
+static bool read_all_bytes(int fd, char *bytes, size_t size)
 {
 	ssize_t got = 1;
 
@@ -236,19 +236,19 @@ static bool read_whole(int fd, char *bytes, size_t size)
  * The line ends where the program begins, so that both are sent at once. @via: NULL means that
  * the program chooses.
  */
-static struct travel_program *make_program(int fd, size_t size, const char *via)
+static struct travel_program *make_travel_program(int fd, size_t size, const char *via)
 {
 	struct travel_program *program = calloc(1, sizeof(*program) + ANNOUNCEMENT_SIZE + size);
 	char *bytes = program ? program->bytes + ANNOUNCEMENT_SIZE : NULL;
 	char line[ANNOUNCEMENT_SIZE];
 	int length;
 
-	if (!program || !read_whole(fd, bytes, size)) {
+	if (!program || !read_all_bytes(fd, bytes, size)) {
 		free(program);
 		return NULL;
 	}
 	length = snprintf(line, sizeof(line), "%zu %u%s%s --until-silence %d --clock-log -\n", size,
-			  sum_bytes(bytes, size), via ? " --via " : "", via ? via : "",
+			  compute_cksum(bytes, size), via ? " --via " : "", via ? via : "",
 			  CAPTURE_SILENCE_S);
 	program->line = memcpy(bytes - length, line, (size_t)length);
 	program->size = (size_t)length + size;
@@ -271,12 +271,13 @@ static const struct travel_program *find_travel_program(struct record_run *rec, 
 		program = program->next;
 	if (program)
 		return program;
-	*path = capture_path_of_recorder(arch);
+	*path = capture_make_path_of_recorder(arch);
 	fd = *path ? open(*path, O_RDONLY | O_CLOEXEC) : -1;
 	errno = fd >= 0 ? EFBIG : errno;
 	if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0 && info.st_size <= LARGEST_RECORDER)
-		program = make_program(fd, (size_t)info.st_size,
-				       rec->via == VIA_BEST ? NULL : capture_via_names[rec->via]);
+		program = make_travel_program(fd, (size_t)info.st_size,
+					      rec->via == VIA_BEST ? NULL :
+								     capture_via_names[rec->via]);
 	if (program) {
 		snprintf(program->arch, sizeof(program->arch), "%s", arch);
 		program->next = rec->programs;
@@ -290,13 +291,6 @@ static const struct travel_program *find_travel_program(struct record_run *rec, 
 }
 
 /* ---- what arrives ------------------------------------------------------------- */
-
-void capture_give_up(struct recorded_host *host)
-{
-	host->recording = false;
-	get_record_run(host->remote)->partial = true;
-	remote_cut(host->remote);
-}
 
 /* What the greeting of a shell reports. */
 struct shell_greeting {
@@ -352,7 +346,7 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 		return;
 	}
 	if (can_use_tcpdump && !greeting->can_execute) {
-		remote_say(
+		remote_complain(
 			remote,
 			"recording with tcpdump, because no directory there allows programs to run (noexec).");
 		send_tcpdump(host);
@@ -362,24 +356,24 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 	if (program) {
 		remote_send(remote, program->line, program->size);
 	} else if (can_use_tcpdump) {
-		remote_say(
+		remote_complain(
 			remote,
 			"recording with tcpdump, because the architecture of the host is %s and %s cannot be read (%s).",
 			greeting->arch, path ? path : "netsync-recorder", strerror(errno));
 		send_tcpdump(host);
 	} else {
-		remote_say(
+		remote_complain(
 			remote,
 			"its architecture is %s, and %s cannot be read (%s): build netsync-recorder for %s and put it there, or use --via tcpdump.",
 			greeting->arch, path ? path : "netsync-recorder", strerror(errno),
 			greeting->arch);
-		capture_give_up(host);
+		host_give_up(rec, host);
 	}
 	free(path);
 }
 
 /* Answer the greeting of a shell. False: there is nothing else yet. */
-static bool hear_shell(struct record_run *rec, struct recorded_host *host)
+static bool answer_shell(struct record_run *rec, struct recorded_host *host)
 {
 	struct remote *remote = host->remote;
 	char *line = remote->in.data, *end;
@@ -400,25 +394,25 @@ static bool hear_shell(struct record_run *rec, struct recorded_host *host)
 		return true;
 	}
 	if (end || remote->in.len > GREETING_SIZE) {
-		remote_say(remote, "the data received is not the answer of a shell.");
-		capture_give_up(host);
+		remote_complain(remote, "the data received is not the answer of a shell.");
+		host_give_up(rec, host);
 	}
 	return false;
 }
 
-char *capture_path(const struct record_run *rec, const struct remote *remote)
+char *make_capture_path(const struct record_run *rec, const struct remote *remote)
 {
 	char *path;
 
 	if (asprintf(&path, "%s/%s/packets.%s", rec->dir, remote->folder,
 		     find_recorded_host(remote)->via == VIA_TCPDUMP ? "pcap" : "pcapng") >= 0)
 		return path;
-	no_memory();
+	complain_no_memory();
 	return NULL;
 }
 
 /* Is it the begin of a capture in pcapng, or in pcap of either byte order? */
-static bool is_capture(const char *bytes)
+static bool is_capture_magic(const char *bytes)
 {
 	static const char *const begins[] = { "\x0a\x0d\x0d\x0a", "\xa1\xb2\x3c\x4d",
 					      "\x4d\x3c\xb2\xa1", "\xa1\xb2\xc3\xd4",
@@ -442,17 +436,17 @@ static unsigned int find_source(const struct buffer *in)
 }
 
 /* The first bytes: the host records. */
-static bool open_capture(struct record_run *rec, struct recorded_host *host)
+static bool open_capture_file(struct record_run *rec, struct recorded_host *host)
 {
 	char *path;
 
-	if (!is_capture(host->remote->in.data)) {
-		remote_say(host->remote, "the data received is not a capture.");
+	if (!is_capture_magic(host->remote->in.data)) {
+		remote_complain(host->remote, "the data received is not a capture.");
 		return false;
 	}
 	if (!host->via)
 		host->via = find_source(&host->remote->in);
-	path = capture_path(rec, host->remote);
+	path = make_capture_path(rec, host->remote);
 	if (!path || !make_folders(path, strlen(rec->dir) + 1)) {
 		free(path);
 		return false;
@@ -466,13 +460,13 @@ static bool open_capture(struct record_run *rec, struct recorded_host *host)
 	return host->recording;
 }
 
-static bool write_capture(struct record_run *rec, struct recorded_host *host, const char *data,
-			  size_t size)
+static bool write_capture_data(struct record_run *rec, struct recorded_host *host, const char *data,
+			       size_t size)
 {
 	ssize_t put = 0;
 	char *path;
 
-	if (!host_take_data(rec, host, size))
+	if (!host_count_data(rec, host, size))
 		return false;
 	for (size_t done = 0; done < size; done += (size_t)put) {
 		put = write(host->capture, data + done, size - done);
@@ -481,7 +475,7 @@ static bool write_capture(struct record_run *rec, struct recorded_host *host, co
 			host->size += (uint64_t)put;
 			continue;
 		}
-		path = capture_path(rec, host->remote);
+		path = make_capture_path(rec, host->remote);
 		if (path)
 			complain_of_path(path);
 		free(path);
@@ -490,24 +484,24 @@ static bool write_capture(struct record_run *rec, struct recorded_host *host, co
 	return true;
 }
 
-static void hear_capture(struct remote *remote)
+static void receive_capture(struct remote *remote)
 {
 	struct record_run *rec = get_record_run(remote);
 	struct recorded_host *host = find_recorded_host(remote);
 	struct buffer *in = &remote->in;
 
-	if (!remote->lost && !remote->hello && in->len && !hear_shell(rec, host))
+	if (!remote->lost && !remote->hello && in->len && !answer_shell(rec, host))
 		return;
 	if (!remote->lost && host->capture < 0 && in->len < MAGIC_SIZE)
 		return;
-	if (!remote->lost && ((host->capture < 0 && !open_capture(rec, host)) ||
-			      !write_capture(rec, host, in->data, in->len)))
-		capture_give_up(host);
+	if (!remote->lost && ((host->capture < 0 && !open_capture_file(rec, host)) ||
+			      !write_capture_data(rec, host, in->data, in->len)))
+		host_give_up(rec, host);
 	in->len = 0;
 }
 
 /* The reason is in the messages of the host, which were printed. */
-static void end_capture(struct remote *remote, int status)
+static void explain_capture_end(struct remote *remote, int status)
 {
 	struct record_run *rec = get_record_run(remote);
 	struct recorded_host *host = find_recorded_host(remote);
@@ -519,38 +513,38 @@ static void end_capture(struct remote *remote, int status)
 		return;
 	rec->partial = true;
 	if (!remote->hello)
-		remote_say(remote, "no shell could be started there (exit status %d).", code);
+		remote_complain(remote, "no shell could be started there (exit status %d).", code);
 	else if (!host->recording)
-		remote_say(remote, "no packets can be recorded there (exit status %d).", code);
+		remote_complain(remote, "no packets can be recorded there (exit status %d).", code);
 	else if (!was_asked_to)
-		remote_say(
+		remote_complain(
 			remote,
 			"the recording ended early (exit status %d); the packets received so far are kept.",
 			code);
 	else if (code != 2) /* packets were lost, as reported */
-		remote_say(remote, "the recording was not completed (exit status %d).", code);
+		remote_complain(remote, "the recording was not completed (exit status %d).", code);
 	host->recording = false;
 }
 
-static bool take_capture_line(struct remote *remote, const char *line)
+static bool handle_capture_line(struct remote *remote, const char *line)
 {
-	return clocks_take_line(get_record_run(remote), find_recorded_host(remote), line);
+	return clocks_handle_line(get_record_run(remote), find_recorded_host(remote), line);
 }
 
 static const struct remote_work capture_work = {
-	.start = start_shell,
-	.hear = hear_capture,
-	.take_line = take_capture_line,
+	.start = start_remote_shell,
+	.hear = receive_capture,
+	.take_line = handle_capture_line,
 	.alive = "\n",
-	.end = end_capture,
+	.end = explain_capture_end,
 };
 
 /* ---- all hosts --------------------------------------------------------------- */
 
 /* No host has recorded anything that was asked for. */
-static void discard_capture(struct record_run *rec, struct recorded_host *host)
+static void discard_capture_data(struct record_run *rec, struct recorded_host *host)
 {
-	char *path = host->capture < 0 ? NULL : capture_path(rec, host->remote);
+	char *path = host->capture < 0 ? NULL : make_capture_path(rec, host->remote);
 
 	if (!path)
 		return;
@@ -578,7 +572,7 @@ bool captures_start(struct record_run *rec)
 	if (any && !interrupted)
 		return true;
 	for (unsigned int i = 0; i < rec->all.num; i++)
-		discard_capture(rec, &rec->hosts[i]);
+		discard_capture_data(rec, &rec->hosts[i]);
 	return false;
 }
 
@@ -594,7 +588,7 @@ const char *capture_source_text(const struct record_run *rec, const struct recor
 	return rec->via == VIA_BEST ? texts[host->via] : "";
 }
 
-bool capture_runs(struct record_run *rec, struct recorded_host *host)
+bool capture_is_running(struct record_run *rec, struct recorded_host *host)
 {
 	if (host->recording && host->remote->lost) {
 		host->recording = false;
@@ -611,7 +605,7 @@ void captures_stop(struct record_run *rec)
 	remotes_wait(&rec->all, 0);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
-		char *path = host->capture < 0 ? NULL : capture_path(rec, host->remote);
+		char *path = host->capture < 0 ? NULL : make_capture_path(rec, host->remote);
 
 		rec->partial |= !host->ended;
 		clocks_close_file(rec, host);

@@ -62,9 +62,7 @@ bool captures_start(struct record_run *rec);
 /* " (bpf)", what records the packets of a host, if the user did not choose that; otherwise "". */
 const char *capture_source_text(const struct record_run *rec, const struct recorded_host *host);
 /* Does the host still record? */
-bool capture_runs(struct record_run *rec, struct recorded_host *host);
-/* Use this host no more; the data received so far are kept. */
-void capture_give_up(struct recorded_host *host);
+bool capture_is_running(struct record_run *rec, struct recorded_host *host);
 /* End the recording, and wait for what hosts still have. */
 void captures_stop(struct record_run *rec);
 void captures_free(struct record_run *rec);
@@ -77,8 +75,8 @@ bool captures_check_merge(const char *path);
  */
 int captures_merge(const struct record_run *rec, char **traces, int num, const char *model);
 /* The netsync-recorder of an architecture here; to be freed with free(). NULL: out of memory. */
-char *capture_path_of_recorder(const char *arch);
+char *capture_make_path_of_recorder(const char *arch);
 /* The file of a host; to be freed with free(). NULL: out of memory. */
-char *capture_path(const struct record_run *rec, const struct remote *remote);
+char *make_capture_path(const struct record_run *rec, const struct remote *remote);
 
 #endif

@@ -27,11 +27,11 @@
 
 static const char *get_reported_hostname(const struct recorded_host *host)
 {
-	return member_text(host->remote->hello, "hostname");
+	return member_get_text(host->remote->hello, "hostname");
 }
 
 /* Live sessions are identified by host names: is this name a single word, and unique? */
-static bool can_be_followed(const struct record_run *rec, const struct recorded_host *host)
+static bool can_host_be_followed(const struct record_run *rec, const struct recorded_host *host)
 {
 	const char *name = get_reported_hostname(host);
 
@@ -65,10 +65,10 @@ static FILE *open_followed_file(struct record_run *rec)
 }
 
 /* Write all readings at once, so that a reader does not have to wait for more. */
-static void say_live(struct record_run *rec, const struct recorded_host *host,
-		     const struct clock_reading *reading, size_t num)
+static void write_followed_readings(struct record_run *rec, const struct recorded_host *host,
+				    const struct clock_reading *reading, size_t num)
 {
-	FILE *file = can_be_followed(rec, host) ? open_followed_file(rec) : NULL;
+	FILE *file = can_host_be_followed(rec, host) ? open_followed_file(rec) : NULL;
 
 	for (size_t i = 0; i < num && file; i++)
 		clock_reading_write(file, get_reported_hostname(host), &reading[i]);
@@ -77,11 +77,11 @@ static void say_live(struct record_run *rec, const struct recorded_host *host,
 	complain("%s/" RECORDING_CLOCKS
 		 ": %s; netsync live can no longer find out how clocks are steered.",
 		 rec->dir, strerror(errno));
-	clocks_withdraw(rec);
+	clocks_remove_followed(rec);
 	rec->lacks_live_clocks = true;
 }
 
-void clocks_withdraw(struct record_run *rec)
+void clocks_remove_followed(struct record_run *rec)
 {
 	char *path;
 
@@ -95,10 +95,11 @@ void clocks_withdraw(struct record_run *rec)
 	free(path);
 }
 
-void clocks_take(struct record_run *rec, struct recorded_host *host, struct json_object *readings)
+void clocks_keep_readings(struct record_run *rec, struct recorded_host *host,
+			  struct json_object *readings)
 {
 	struct clock_reading taken[PROTOCOL_CLOCKS];
-	size_t num = value_length(readings);
+	size_t num = value_get_length(readings);
 
 	/* More were rejected earlier. */
 	if (num > PROTOCOL_CLOCKS)
@@ -107,23 +108,23 @@ void clocks_take(struct record_run *rec, struct recorded_host *host, struct json
 	    (!host->clocks.file && !spool_open(&host->clocks, sizeof(struct clock_reading))))
 		return;
 	for (size_t i = 0; i < num; i++) {
-		struct json_object *one = value_at(readings, i);
+		struct json_object *one = value_get_element(readings, i);
 		taken[i] = (struct clock_reading){
-			.time_ns = member_int(one, "time"),
-			.raw_ns = member_int(one, "raw"),
-			.within_ns = member_int(one, "within"),
+			.time_ns = member_get_int(one, "time"),
+			.raw_ns = member_get_int(one, "raw"),
+			.within_ns = member_get_int(one, "within"),
 		};
-		spool_put(&host->clocks, &taken[i]);
+		spool_put_record(&host->clocks, &taken[i]);
 	}
-	say_live(rec, host, taken, num);
+	write_followed_readings(rec, host, taken, num);
 }
 
-static bool write_one(void *data, const void *record)
+static bool write_spooled_reading(void *data, const void *record)
 {
 	return clock_reading_write(data, CLOCK_READINGS_HOST, record);
 }
 
-void clocks_write(const char *dir, struct recorded_host *host)
+void clocks_write_file(const char *dir, struct recorded_host *host)
 {
 	FILE *file;
 	char *path;
@@ -135,7 +136,7 @@ void clocks_write(const char *dir, struct recorded_host *host)
 	file = fopen(path, "wxe");
 	if (file) {
 		fputs(CLOCK_READINGS_HEAD, file);
-		spool_replay(&host->clocks, write_one, file);
+		spool_read_records(&host->clocks, write_spooled_reading, file);
 		if (ferror(file) | fclose(file))
 			complain_of_path(path);
 	}
@@ -145,20 +146,20 @@ void clocks_write(const char *dir, struct recorded_host *host)
 
 /* ---- captures ------------------------------------------------------------------ */
 
-static char *path_of_clock_file(const struct record_run *rec, const struct recorded_host *host)
+static char *make_path_of_clock_file(const struct record_run *rec, const struct recorded_host *host)
 {
 	char *path;
 
 	if (asprintf(&path, "%s/%s/netsync-clocks-realtime", rec->dir, host->remote->folder) >= 0)
 		return path;
-	no_memory();
+	complain_no_memory();
 	return NULL;
 }
 
 /* The packets are kept; only how the clock is steered remains unknown. */
 static void lose_clock_file(struct record_run *rec, struct recorded_host *host)
 {
-	char *path = path_of_clock_file(rec, host);
+	char *path = make_path_of_clock_file(rec, host);
 
 	if (path)
 		complain("%s: %s; how the clock is steered from then on is unknown.", path,
@@ -170,7 +171,7 @@ static void lose_clock_file(struct record_run *rec, struct recorded_host *host)
 
 static void open_clock_file(struct record_run *rec, struct recorded_host *host)
 {
-	char *path = path_of_clock_file(rec, host);
+	char *path = make_path_of_clock_file(rec, host);
 
 	host->clock_file = path ? fopen(path, "wxe") : NULL;
 	free(path);
@@ -181,7 +182,7 @@ static void open_clock_file(struct record_run *rec, struct recorded_host *host)
 }
 
 /* A number, and *@text after it. Return false if there is none. */
-static bool take_line_number(const char **text, int64_t *number)
+static bool parse_line_number(const char **text, int64_t *number)
 {
 	const char *begin = *text;
 	char *end;
@@ -200,15 +201,15 @@ static bool parse_clock_line(const char *line, struct clock_reading *reading)
 	if (strncmp(line, CLOCK_LINE_WORD, strlen(CLOCK_LINE_WORD)))
 		return false;
 	line += strlen(CLOCK_LINE_WORD);
-	if (!take_line_number(&line, &reading->time_ns) ||
-	    !take_line_number(&line, &reading->raw_ns) ||
-	    !take_line_number(&line, &reading->within_ns))
+	if (!parse_line_number(&line, &reading->time_ns) ||
+	    !parse_line_number(&line, &reading->raw_ns) ||
+	    !parse_line_number(&line, &reading->within_ns))
 		return false;
 	reading->was_set = !strcmp(line, " 0 1");
 	return !*line || reading->was_set;
 }
 
-bool clocks_take_line(struct record_run *rec, struct recorded_host *host, const char *line)
+bool clocks_handle_line(struct record_run *rec, struct recorded_host *host, const char *line)
 {
 	struct clock_reading reading;
 
@@ -217,8 +218,8 @@ bool clocks_take_line(struct record_run *rec, struct recorded_host *host, const 
 	/* Before the first packet, or too late: not needed. */
 	if (host->capture < 0 || host->remote->lost || host->lacks_clock_file)
 		return true;
-	if (!host_take_data(rec, host, strlen(line))) {
-		capture_give_up(host);
+	if (!host_count_data(rec, host, strlen(line))) {
+		host_give_up(rec, host);
 		return true;
 	}
 	if (!host->clock_file)
@@ -240,7 +241,7 @@ void clocks_close_file(struct record_run *rec, struct recorded_host *host)
 
 void clocks_discard_file(struct record_run *rec, struct recorded_host *host)
 {
-	char *path = host->clock_file ? path_of_clock_file(rec, host) : NULL;
+	char *path = host->clock_file ? make_path_of_clock_file(rec, host) : NULL;
 
 	clocks_close_file(rec, host);
 	if (path)

@@ -16,7 +16,7 @@
 #include "record.h"
 
 /* Does a name from another machine stay inside the directory: relative, and without ".."? */
-static bool is_inside(const char *name)
+static bool is_relative_path_inside(const char *name)
 {
 	if (*name == '/' || !*name)
 		return false;
@@ -31,13 +31,13 @@ static bool is_inside(const char *name)
 }
 
 /* A new file, and each new directory in its path, takes a block in addition to its bytes. */
-uint64_t files_room(const char *dir, const struct remote *remote, struct json_object *about,
-		    size_t size)
+uint64_t files_measure_room(const char *dir, const struct remote *remote, struct json_object *about,
+			    size_t size)
 {
 	uint64_t room = size;
 	char *path, *end;
 
-	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, member_text(about, "file")) < 0)
+	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, member_get_text(about, "file")) < 0)
 		return room;
 	while (access(path, F_OK) && (end = strrchr(path, '/'))) {
 		room += LEAST_ROOM;
@@ -47,22 +47,22 @@ uint64_t files_room(const char *dir, const struct remote *remote, struct json_ob
 	return room;
 }
 
-bool files_put(const char *dir, struct remote *remote, struct json_object *about, const char *data,
-	       size_t size)
+bool files_put_data(const char *dir, struct remote *remote, struct json_object *about,
+		    const char *data, size_t size)
 {
-	const char *name = member_text(about, "file");
+	const char *name = member_get_text(about, "file");
 	char *path;
 	ssize_t put = -1;
 	int fd;
 
-	if (!is_inside(name)) {
+	if (!is_relative_path_inside(name)) {
 		complain(
 			"%s: disconnected, because it sent a file name outside its directory: \"%s\".",
 			remote->name, name);
 		return false;
 	}
 	if (asprintf(&path, "%s/%s/%s", dir, remote->folder, name) < 0)
-		return no_memory();
+		return complain_no_memory();
 	if (!make_folders(path, strlen(dir) + 1)) {
 		free(path);
 		return false;
@@ -81,7 +81,7 @@ bool files_put(const char *dir, struct remote *remote, struct json_object *about
 }
 
 /* Does the directory belong to this machine? lttng-relayd names directories HOSTNAME-DATE. */
-static bool is_of(const char *folder, const char *hostname)
+static bool is_folder_of_host(const char *folder, const char *hostname)
 {
 	const size_t len = strlen(hostname);
 
@@ -100,7 +100,7 @@ static char *find_only_directory(const char *path, const char *hostname)
 	char *found = NULL;
 
 	while (dir && (entry = readdir(dir)))
-		if (is_of(entry->d_name, hostname) && !num++ &&
+		if (is_folder_of_host(entry->d_name, hostname) && !num++ &&
 		    asprintf(&found, "%s/%s", path, entry->d_name) < 0)
 			found = NULL;
 	if (dir)
@@ -126,7 +126,7 @@ static void move_session(const char *session, const char *hostname, const char *
 
 void files_collect(const char *dir, const struct relay *relay, const struct recorded_host *host)
 {
-	const char *hostname = member_text(host->remote->hello, "hostname");
+	const char *hostname = member_get_text(host->remote->hello, "hostname");
 
 	for (unsigned int i = 0; i < host->num_sessions; i++) {
 		char *session, *to;
@@ -147,7 +147,7 @@ void files_collect(const char *dir, const struct relay *relay, const struct reco
 }
 
 /* Is a name suitable as a word of a line, and as a part of a host's name? */
-static bool is_plain(const char *name)
+static bool is_plain_name(const char *name)
 {
 	for (const char *c = name; *c; c++)
 		if (!isalnum((unsigned char)*c) && !strchr(".-_@:+", *c))
@@ -157,7 +157,7 @@ static bool is_plain(const char *name)
 
 void files_name_namespaces(const char *dir, const struct recorded_host *host)
 {
-	const size_t num = value_length(host->namespaces);
+	const size_t num = value_get_length(host->namespaces);
 	FILE *file;
 	char *path;
 
@@ -166,11 +166,11 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 	/* A host without a trace has no directory. */
 	file = fopen(path, "wxe");
 	for (size_t i = 0; i < num && file; i++) {
-		struct json_object *one = value_at(host->namespaces, i);
-		const char *name = member_text(one, "name");
+		struct json_object *one = value_get_element(host->namespaces, i);
+		const char *name = member_get_text(one, "name");
 
-		if (is_plain(name))
-			fprintf(file, "%lld %s\n", (long long)member_int(one, "inode"), name);
+		if (is_plain_name(name))
+			fprintf(file, "%lld %s\n", (long long)member_get_int(one, "inode"), name);
 	}
 	if (file && (ferror(file) | fclose(file)))
 		complain_of_path(path);

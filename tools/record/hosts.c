@@ -33,11 +33,11 @@ static void ask_recording(struct record_run *rec, const char *what)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready)
-			remote_ask(rec->hosts[i].remote, request_new(what));
+			remote_ask(rec->hosts[i].remote, request_create(what));
 }
 
 /* Stop using hosts without an answer. Return the number of hosts that still record. */
-static unsigned int check_answers(struct record_run *rec)
+static unsigned int drop_failed_hosts(struct record_run *rec)
 {
 	unsigned int num = 0;
 
@@ -82,11 +82,11 @@ static const char *name_session(const struct record_run *rec, struct recorded_ho
 
 /* ---- beginning --------------------------------------------------------- */
 
-static void ask_create(struct record_run *rec, struct recorded_host *host)
+static void ask_host_to_create(struct record_run *rec, struct recorded_host *host)
 {
 	static const int kinds[] = { RELAY_CONTROL, RELAY_DATA };
 	static const char *const keys[] = { "control", "data" };
-	struct json_object *request = request_new("create");
+	struct json_object *request = request_create("create");
 	const struct remote *remote = host->remote;
 
 	add_formatted_member(request, "session", "%s", name_session(rec, host));
@@ -113,7 +113,7 @@ static void ask_create(struct record_run *rec, struct recorded_host *host)
  * Stream a host's trace while recording; or copy it at the end, if ssh refuses to forward
  * ports.
  */
-static void choose_way(struct record_run *rec, struct recorded_host *host)
+static void choose_transfer(struct record_run *rec, struct recorded_host *host)
 {
 	const struct remote *remote = host->remote;
 
@@ -140,41 +140,41 @@ unsigned int hosts_create(struct record_run *rec)
 			rec->partial = true;
 			continue;
 		}
-		choose_way(rec, host);
-		ask_create(rec, host);
+		choose_transfer(rec, host);
+		ask_host_to_create(rec, host);
 	}
 	remotes_wait(&rec->all, 0);
-	return check_answers(rec);
+	return drop_failed_hosts(rec);
 }
 
 unsigned int hosts_start(struct record_run *rec)
 {
 	ask_recording(rec, "start");
 	remotes_wait(&rec->all, 0);
-	return check_answers(rec);
+	return drop_failed_hosts(rec);
 }
 
 /* ---- while it runs ----------------------------------------------------- */
 
 /* "lost": the agent does not wait for a lost relay daemon to receive all data. */
-static void ask_finish(struct recorded_host *host)
+static void ask_host_to_finish(struct recorded_host *host)
 {
-	struct json_object *request = request_new("finish");
+	struct json_object *request = request_create("finish");
 
 	json_object_object_add(request, "lost", json_object_new_boolean(host->cut_ns));
 	remote_ask(host->remote, request);
 }
 
 /* Continue with a new session: LTTng's sessions do not reconnect to a relay daemon. */
-static void ask_renew(struct record_run *rec, struct recorded_host *host)
+static void ask_host_to_renew(struct record_run *rec, struct recorded_host *host)
 {
-	ask_finish(host);
-	ask_create(rec, host);
+	ask_host_to_finish(host);
+	ask_host_to_create(rec, host);
 	if (host->remote->ready)
-		remote_ask(host->remote, request_new("start"));
+		remote_ask(host->remote, request_create("start"));
 }
 
-static void say_gap(const struct record_run *rec, const struct recorded_host *host)
+static void report_gap(const struct record_run *rec, const struct recorded_host *host)
 {
 	char from[VALUE_SIZE], to[VALUE_SIZE];
 
@@ -191,17 +191,17 @@ unsigned int hosts_renew(struct record_run *rec)
 		struct recorded_host *host = &rec->hosts[i];
 
 		if (host->recording && host->renew && host->remote->ready)
-			ask_renew(rec, host);
+			ask_host_to_renew(rec, host);
 	}
 	remotes_wait(&rec->all, 0);
-	num = check_answers(rec);
+	num = drop_failed_hosts(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->renew)
 			continue;
 		if (host->recording)
-			say_gap(rec, host);
+			report_gap(rec, host);
 		host->cut_ns = 0;
 		host->renew = false;
 	}
@@ -210,7 +210,7 @@ unsigned int hosts_renew(struct record_run *rec)
 
 void host_ask_status(const struct record_run *rec, const struct recorded_host *host)
 {
-	struct json_object *request = request_new("status");
+	struct json_object *request = request_create("status");
 
 	/*
 	 * Counting events takes time on the traced machine: request it only if counts are
@@ -222,7 +222,7 @@ void host_ask_status(const struct record_run *rec, const struct recorded_host *h
 }
 
 /* Measure a host's trace in the relay daemon's directory. */
-static void count_incoming(const struct record_run *rec, struct recorded_host *host)
+static void count_incoming_trace(const struct record_run *rec, struct recorded_host *host)
 {
 	struct recorded sum = { 0 };
 	char *path;
@@ -230,7 +230,7 @@ static void count_incoming(const struct record_run *rec, struct recorded_host *h
 	for (unsigned int i = 0; i < host->num_sessions; i++) {
 		if (asprintf(&path, "%s/%s", rec->relay.folder, host->sessions[i]) < 0)
 			continue;
-		count_folder(&sum, path);
+		count_recorded_folder(&sum, path);
 		free(path);
 	}
 	host->size = sum.bytes;
@@ -238,7 +238,7 @@ static void count_incoming(const struct record_run *rec, struct recorded_host *h
 	host->events = sum.is_unclear ? 0 : sum.events;
 }
 
-static void take_cut(struct record_run *rec, struct recorded_host *host)
+static void note_lost_relay(struct record_run *rec, struct recorded_host *host)
 {
 	complain("%s: lost the relay daemon at %s; nothing is recorded until it is back.",
 		 host->remote->name, rec->url);
@@ -252,10 +252,10 @@ void host_stop(struct record_run *rec, struct recorded_host *host)
 	host->renew = false;
 	rec->partial = true;
 	if (host->remote->ready)
-		remote_ask(host->remote, request_new("stop"));
+		remote_ask(host->remote, request_create("stop"));
 }
 
-static void say_quota(struct record_run *rec, const struct recorded_host *host, const char *what)
+static void report_quota(struct record_run *rec, const struct recorded_host *host, const char *what)
 {
 	char text[VALUE_SIZE];
 
@@ -271,42 +271,50 @@ void hosts_check_quota(struct record_run *rec)
 
 		if (host->pull || !host->recording)
 			continue;
-		count_incoming(rec, host);
+		count_incoming_trace(rec, host);
 		if (host->room > rec->quota && !host->stopped) {
-			say_quota(rec, host, "the host stops recording");
+			report_quota(rec, host, "the host stops recording");
 			host_stop(rec, host);
 		} else if (host->room > rec->quota + rec->quota / QUOTA_SLACK + MIN_ROOM &&
 			   !host->remote->lost) {
-			say_quota(rec, host, "the host did not stop, and is disconnected");
-			remote_cut(host->remote);
+			report_quota(rec, host, "the host did not stop, and is disconnected");
+			remote_disconnect(host->remote);
 		}
 	}
 }
 
-bool host_take_data(struct record_run *rec, struct recorded_host *host, uint64_t room)
+bool host_count_data(struct record_run *rec, struct recorded_host *host, uint64_t room)
 {
 	host->room += room;
 	if (host->room <= rec->quota)
 		return true;
-	say_quota(rec, host, "the rest is not copied");
+	report_quota(rec, host, "the rest is not copied");
 	return false;
 }
 
-bool host_take_status(struct record_run *rec, struct recorded_host *host)
+void host_give_up(struct record_run *rec, struct recorded_host *host)
+{
+	host->recording = false;
+	rec->partial = true;
+	remote_disconnect(host->remote);
+}
+
+bool host_use_status(struct record_run *rec, struct recorded_host *host)
 {
 	struct json_object *answer = host->remote->answer;
 
 	if (host->pull) {
-		host->size = member_int(answer, "size");
-		host->events = member_int(answer, "events");
+		host->size = member_get_int(answer, "size");
+		host->events = member_get_int(answer, "events");
 	}
-	losses_take(rec, host);
-	if (value_member(answer, "connected") && !member_flag(answer, "connected") && rec->url) {
+	losses_update(rec, host);
+	if (value_get_member(answer, "connected") && !member_get_flag(answer, "connected") &&
+	    rec->url) {
 		if (!host->cut_ns)
-			take_cut(rec, host);
-		host->renew = member_flag(answer, "reachable");
+			note_lost_relay(rec, host);
+		host->renew = member_get_flag(answer, "reachable");
 	}
-	return !value_member(answer, "room") || member_int(answer, "room") > MIN_ROOM;
+	return !value_get_member(answer, "room") || member_get_int(answer, "room") > MIN_ROOM;
 }
 
 /* ---- the end ----------------------------------------------------------- */
@@ -315,20 +323,21 @@ bool host_take_status(struct record_run *rec, struct recorded_host *host)
  * Report the share of the trace itself in the hosts' traffic, because it disturbs what it
  * records.
  */
-static void say_traffic(const struct record_run *rec)
+static void report_own_traffic(const struct record_run *rec)
 {
 	char part[VALUE_SIZE], all[VALUE_SIZE];
 	uint64_t streams = 0;
 
 	for (unsigned int i = 0; i < rec->all.num; i++)
-		streams += member_int(rec->all.list[i]->answer, "traffic_trace");
+		streams += member_get_int(rec->all.list[i]->answer, "traffic_trace");
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		const struct remote *remote = rec->all.list[i];
-		const uint64_t sum = member_int(remote->answer, "traffic");
+		const uint64_t sum = member_get_int(remote->answer, "traffic");
 		/* This machine receives the traces of all others. */
-		const uint64_t trace = remote->destination ? (uint64_t)member_int(remote->answer,
-										  "traffic_trace") :
-							     streams;
+		const uint64_t trace = remote->destination ?
+					       (uint64_t)member_get_int(remote->answer,
+									"traffic_trace") :
+					       streams;
 
 		if (rec->hosts[i].recording && trace && trace <= sum)
 			complain(
@@ -339,7 +348,7 @@ static void say_traffic(const struct record_run *rec)
 }
 
 /* Wait for the answers to all requests, and check quotas meanwhile. */
-static void wait_for_last(struct record_run *rec)
+static void wait_for_last_answers(struct record_run *rec)
 {
 	while (!remotes_wait(&rec->all, LOOK_NS) && !hurried)
 		hosts_check_quota(rec);
@@ -348,22 +357,22 @@ static void wait_for_last(struct record_run *rec)
 void hosts_stop(struct record_run *rec)
 {
 	ask_recording(rec, "stop");
-	wait_for_last(rec);
+	wait_for_last_answers(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready)
-			ask_finish(&rec->hosts[i]);
-	wait_for_last(rec);
-	check_answers(rec);
+			ask_host_to_finish(&rec->hosts[i]);
+	wait_for_last_answers(rec);
+	drop_failed_hosts(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 
 		if (!host->recording)
 			continue;
 		host->namespaces = json_object_get(
-			value_member(host->remote->answer, "namespaces"));
-		losses_say(rec, host);
+			value_get_member(host->remote->answer, "namespaces"));
+		losses_report(rec, host);
 	}
-	say_traffic(rec);
+	report_own_traffic(rec);
 }
 
 void hosts_pull(struct record_run *rec)
@@ -378,23 +387,23 @@ void hosts_pull(struct record_run *rec)
 		if (!any)
 			complain("copying the traces.");
 		any = true;
-		remote_ask(host->remote, request_new("pull"));
+		remote_ask(host->remote, request_create("pull"));
 	}
 	remotes_wait(&rec->all, 0);
-	check_answers(rec);
+	drop_failed_hosts(rec);
 }
 
 void hosts_keep(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready && !hurried)
-			remote_ask(rec->hosts[i].remote, request_new("keep"));
+			remote_ask(rec->hosts[i].remote, request_create("keep"));
 	remotes_wait(&rec->all, 0);
-	check_answers(rec);
+	drop_failed_hosts(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
 		const struct remote *remote = host->remote;
-		const char *folder = member_text(remote->answer, "folder");
+		const char *folder = member_get_text(remote->answer, "folder");
 
 		if (!host->recording || !*folder)
 			continue;

@@ -68,23 +68,24 @@ enum { LIVE_TABLE, LIVE_JSON_LINES };
 
 static const struct option_row options[] = {
 	OPTION("interval", 'i', "TIME", "print at this interval, such as 500ms (default 1s)",
-	       take_positive_duration, .at = offsetof(struct live_settings, interval_ns),
+	       parse_positive_duration_option, .at = offsetof(struct live_settings, interval_ns),
 	       .example = TIME_EXAMPLE),
 	OPTION("format", 'f', "FORMAT",
 	       "print a table, or json-lines (a line of JSON each time)\n"
 	       "(default table)",
-	       take_name, .at = offsetof(struct live_settings, format), .names = formats),
-	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s", take_positive_duration,
-	       .at = offsetof(struct live_settings, duration_ns), .example = TIME_EXAMPLE),
+	       parse_name_option, .at = offsetof(struct live_settings, format), .names = formats),
+	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s",
+	       parse_positive_duration_option, .at = offsetof(struct live_settings, duration_ns),
+	       .example = TIME_EXAMPLE),
 	OPTION("jobs", 'j', "N",
 	       "match and estimate with N threads\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
-	       take_number, .at = offsetof(struct live_settings, jobs), .least = 1,
+	       parse_number_option, .at = offsetof(struct live_settings, jobs), .least = 1,
 	       .most = MAX_JOBS),
 	{ .table = solve_options, .at = offsetof(struct live_settings, opt) },
-	OPTION("output", 'o', "FILE", "write the final result to FILE, as JSON", take_text,
+	OPTION("output", 'o', "FILE", "write the final result to FILE, as JSON", parse_text_option,
 	       .at = offsetof(struct live_settings, outcome.output.path)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists", take_flag,
+	OPTION("force", 0, NULL, "overwrite FILE if it exists", parse_flag_option,
 	       .at = offsetof(struct live_settings, outcome.output.force)),
 	OPTIONS_END
 };
@@ -106,7 +107,7 @@ static const struct usage usage = {
 /* Return -1 to continue; otherwise the exit status. */
 static int parse_live_arguments(struct live_settings *set, int argc, char **argv)
 {
-	const int first = options_take(&usage, set, argc, argv);
+	const int first = options_parse_all(&usage, set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
@@ -141,7 +142,7 @@ static void read_live_host(const struct live *live, uint32_t index, double secon
 			   struct live_host *host)
 {
 	const struct netsync_clock *clock = netsync_host_clock(live->ns, index);
-	const struct netsync_host_info info = host_info(live->ns, index);
+	const struct netsync_host_info info = get_host_info(live->ns, index);
 	const uint64_t before = index < live->num_hosts ? live->packets[index] : 0;
 	int64_t corrected;
 
@@ -152,7 +153,7 @@ static void read_live_host(const struct live *live, uint32_t index, double secon
 		.packets_per_s = (info.packets - before) / seconds,
 	};
 	for (uint32_t i = 0; i < netsync_io_num_traces(live->io); i++) {
-		const struct netsync_io_trace trace = trace_info(live->io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(live->io, i);
 
 		if (trace.host != index)
 			continue;
@@ -163,16 +164,17 @@ static void read_live_host(const struct live *live, uint32_t index, double secon
 		return;
 	host->since_ns = info.first_ns;
 	host->at_ns = find_known_until(live->ns, index, info.last_ns);
-	host->known = clock_at(live->ns, index, host->at_ns, &host->offset_ns, &host->skew_ppm);
-	host->skew_within_ppm = skew_within(live->ns, index);
+	host->known = find_clock_state_at(live->ns, index, host->at_ns, &host->offset_ns,
+					  &host->skew_ppm);
+	host->skew_within_ppm = compute_skew_bound(live->ns, index);
 	if (host->known)
 		netsync_convert(clock, host->at_ns, &corrected, &host->bound_ns);
 }
 
-static void read_pair(const struct live *live, uint32_t index, double seconds,
-		      struct live_pair *pair)
+static void read_live_pair(const struct live *live, uint32_t index, double seconds,
+			   struct live_pair *pair)
 {
-	const struct netsync_pair_info info = pair_info(live->ns, index);
+	const struct netsync_pair_info info = get_pair_info(live->ns, index);
 	uint64_t before[2] = { 0, 0 };
 
 	for (uint32_t i = 0; i < live->num_pairs; i++)
@@ -184,7 +186,7 @@ static void read_pair(const struct live *live, uint32_t index, double seconds,
 }
 
 /* Remember the counts, for the rates of the next interval. */
-static bool remember_counts(struct live *live, int64_t now_ns)
+static bool remember_live_counts(struct live *live, int64_t now_ns)
 {
 	uint32_t hosts = netsync_num_hosts(live->ns);
 	uint32_t pairs = netsync_num_pairs(live->ns);
@@ -192,9 +194,9 @@ static bool remember_counts(struct live *live, int64_t now_ns)
 	struct netsync_pair_info *infos = calloc(pairs + 1, sizeof(*infos));
 
 	for (uint32_t i = 0; i < hosts && packets; i++)
-		packets[i] = host_info(live->ns, i).packets;
+		packets[i] = get_host_info(live->ns, i).packets;
 	for (uint32_t i = 0; i < pairs && infos; i++)
-		infos[i] = pair_info(live->ns, i);
+		infos[i] = get_pair_info(live->ns, i);
 	free(live->packets);
 	free(live->pairs);
 	live->packets = packets;
@@ -208,7 +210,7 @@ static bool remember_counts(struct live *live, int64_t now_ns)
 /* ---- the screen -------------------------------------------------------- */
 
 /* The terminal may have echoed ^C at the cursor. */
-static void erase_screen(struct live *live)
+static void erase_live_screen(struct live *live)
 {
 	if (live->drawn)
 		printf("\r\033[%dA\033[J", live->drawn);
@@ -219,14 +221,14 @@ static void erase_screen(struct live *live)
 }
 
 /* Replace the last drawing, as far as the text fits on the screen. */
-static void draw_screen(struct live *live, char *text)
+static void draw_live_screen(struct live *live, char *text)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	int rows;
 
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	rows = size.ws_row > 1 ? size.ws_row - 1 : 1;
-	erase_screen(live);
+	erase_live_screen(live);
 	for (char *line = text, *end; *line && live->drawn < rows; line = end) {
 		int columns = 0, bytes;
 
@@ -257,7 +259,7 @@ static bool show_live_state(struct live *live, const struct live_state *state)
 	write_live_table(out, state);
 	fclose(out);
 	if (text && isatty(STDOUT_FILENO))
-		draw_screen(live, text);
+		draw_live_screen(live, text);
 	else if (text)
 		printf("%s\n", text);
 	free(text);
@@ -266,7 +268,7 @@ static bool show_live_state(struct live *live, const struct live_state *state)
 
 static void print_live_warning(void *data, const char *sentence)
 {
-	erase_screen(data);
+	erase_live_screen(data);
 	complain("warning: %s", sentence);
 }
 
@@ -289,7 +291,7 @@ static int solve_live(struct live *live)
 		ret = netsync_solve(live->ns, &opt);
 	}
 	if (!ret && !live->reference && netsync_num_pairs(live->ns))
-		live->reference = strdup(host_info(live->ns, netsync_reference(live->ns)).name);
+		live->reference = strdup(get_host_info(live->ns, netsync_reference(live->ns)).name);
 	return ret;
 }
 
@@ -315,9 +317,9 @@ static bool estimate_and_show(struct live *live)
 	for (uint32_t i = 0; i < netsync_num_hosts(live->ns) && ok; i++)
 		read_live_host(live, i, seconds, &state.hosts[i]);
 	for (uint32_t i = 0; i < netsync_num_pairs(live->ns) && ok; i++)
-		read_pair(live, i, seconds, &state.pairs[i]);
+		read_live_pair(live, i, seconds, &state.pairs[i]);
 	errno = 0;
-	ok = ok && show_live_state(live, &state) && remember_counts(live, now_ns);
+	ok = ok && show_live_state(live, &state) && remember_live_counts(live, now_ns);
 	/* Errors of standard output are reported at the end. */
 	if (!ok && !ferror(stdout))
 		complain("%s.",
@@ -333,7 +335,7 @@ static int64_t choose_earlier_time(int64_t a, int64_t b)
 }
 
 /* All sources are recordings, and they ended. */
-static bool have_ended(struct live *live)
+static bool have_recordings_ended(struct live *live)
 {
 	size_t num = 0;
 
@@ -341,7 +343,7 @@ static bool have_ended(struct live *live)
 		struct recording *recording = &live->recordings[i];
 
 		if (!recording->ended && recording_has_ended(recording)) {
-			erase_screen(live);
+			erase_live_screen(live);
 			complain("%s: the recording has ended.", recording->dir);
 		}
 		num += recording->ended;
@@ -361,7 +363,7 @@ static bool follow_sources(struct live *live)
 		int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
 		int64_t left_ms = (choose_earlier_time(next_ns, end_ns) - now_ns) / 1000000;
 
-		if (now_ns >= end_ns || have_ended(live))
+		if (now_ns >= end_ns || have_recordings_ended(live))
 			break;
 		if (left_ms > 0 || now_ns < next_ns) {
 			if (netsync_io_poll(live->io,
@@ -393,7 +395,7 @@ static int write_final_result(struct live *live)
 		complain("%s", netsync_io_error(live->io));
 		return EXIT_BAD;
 	}
-	erase_screen(live);
+	erase_live_screen(live);
 	if (!netsync_num_hosts(live->ns)) {
 		complain("No session could be read for more than a moment.");
 		return EXIT_BAD;
@@ -403,14 +405,14 @@ static int write_final_result(struct live *live)
 		return EXIT_BAD;
 	}
 	if (set->format == LIVE_TABLE)
-		write_table(stdout, live->ns);
+		write_result_table(stdout, live->ns);
 	if (set->outcome.output.path && !outcome_write(&set->outcome, live->ns, live->io))
 		return EXIT_BAD;
 	return outcome_explain(&set->outcome, live->ns);
 }
 
 /* Add the clock readings of hosts that cannot report their clocks by events. */
-static bool add_clocks(struct live *live, const char *dir)
+static bool add_recorded_clocks(struct live *live, const char *dir)
 {
 	char *path;
 	int ret;
@@ -437,13 +439,14 @@ static bool add_live_source(struct live *live, const char *what)
 	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
 		last = array_add(&live->recordings, live->num_recordings, sizeof(*last));
 		if (!last)
-			return no_memory();
+			return complain_no_memory();
 		if (!recording_find(last, what))
 			return false;
 		live->num_recordings++;
 		what = last->url;
 	}
-	if (netsync_io_add_live(live->io, what) >= 0 && (!last || add_clocks(live, last->dir)))
+	if (netsync_io_add_live(live->io, what) >= 0 &&
+	    (!last || add_recorded_clocks(live, last->dir)))
 		return true;
 	complain("%s", netsync_io_error(live->io));
 	return false;
@@ -453,7 +456,7 @@ static int watch_sources(struct live *live)
 {
 	const struct live_settings *set = live->set;
 
-	if (!outcome_check(&set->outcome))
+	if (!outcome_check_output(&set->outcome))
 		return EXIT_BAD;
 	/* Return memory that estimating needs only briefly. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
@@ -478,7 +481,7 @@ static int follow_sessions(const struct live_settings *set)
 	if (live.io)
 		status = watch_sources(&live);
 	else
-		no_memory();
+		complain_no_memory();
 	netsync_io_free(live.io);
 	netsync_free(live.ns);
 	free(live.recordings);

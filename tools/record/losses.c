@@ -66,7 +66,7 @@ struct losses {
 
 /* ---- the option --buffers -------------------------------------------------- */
 
-static bool is_channel(const char *name, size_t length)
+static bool is_channel_name(const char *name, size_t length)
 {
 	for (size_t i = 0; i < NUM_CHANNELS; i++)
 		if (strlen(channels[i]) == length && !strncmp(channels[i], name, length))
@@ -74,7 +74,7 @@ static bool is_channel(const char *name, size_t length)
 	return !length;
 }
 
-bool take_buffers(void *at, const struct option_row *row, const char *text)
+bool parse_buffers_option(void *at, const struct option_row *row, const char *text)
 {
 	struct json_object **all = at;
 	const char *equals = strchr(text, '=');
@@ -82,7 +82,7 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 	struct json_object *object;
 	struct buffers buffers;
 
-	if ((equals && !length) || !is_channel(text, length) ||
+	if ((equals && !length) || !is_channel_name(text, length) ||
 	    !buffers_parse(&buffers, equals ? equals + 1 : text)) {
 		complain(
 			"--%s %s: give NUMxSIZE, two powers of two such as 16x2M, with a SIZE of at least 4k; for one channel only, put netsync=, kernel= or user= before it.",
@@ -104,7 +104,7 @@ bool take_buffers(void *at, const struct option_row *row, const char *text)
 /* Mean size of a recorded event, bytes. */
 static double estimate_event_bytes(const struct loss *loss, const char *channel)
 {
-	return loss->events >= 1 ? loss->bytes / loss->events : buffers_event_bytes(channel);
+	return loss->events >= 1 ? loss->bytes / loss->events : buffers_get_event_bytes(channel);
 }
 
 /* Convert to an integer, with limits: the numbers come from another host. */
@@ -136,9 +136,9 @@ static struct buffers suggest_sufficient_buffers(const struct loss *loss, const 
 	const uint64_t pause_s = loss->buffers.num + loss->longest;
 
 	if (is_partly_filled(loss, channel))
-		return buffers_for_pause(loss->buffers, pause_s + pause_s / 4);
-	return buffers_for(
-		buffers_bytes(loss->buffers) +
+		return buffers_adapt_to_pause(loss->buffers, pause_s + pause_s / 4);
+	return buffers_choose_for(
+		buffers_get_bytes(loss->buffers) +
 		MARGIN(round_up_bytes(loss->worst * estimate_event_bytes(loss, channel))));
 }
 
@@ -146,14 +146,14 @@ static struct buffers suggest_sufficient_buffers(const struct loss *loss, const 
  * Print "; --buffers netsync=32x2M ..." if the host has enough memory for these, or other
  * advice.
  */
-static void add_advice(FILE *out, const struct recorded_host *host, const struct loss *loss,
-		       const char *channel)
+static void print_buffer_advice(FILE *out, const struct recorded_host *host,
+				const struct loss *loss, const char *channel)
 {
 	const struct losses *all = host->losses;
 	const struct buffers more = suggest_sufficient_buffers(loss, channel);
 	char text[BUFFERS_TEXT];
 
-	if (buffers_bytes(more) * all->processors <= all->memory / MAX_SHARE)
+	if (buffers_get_bytes(more) * all->processors <= all->memory / MAX_SHARE)
 		fprintf(out, "; --buffers %s=%s would have been sufficient", channel,
 			buffers_format(text, more));
 	else
@@ -168,8 +168,8 @@ static void add_advice(FILE *out, const struct recorded_host *host, const struct
 	fputs(".", out);
 }
 
-static void say_loss(const struct recorded_host *host, const struct loss *loss, const char *channel,
-		     const char *how)
+static void report_loss(const struct recorded_host *host, const struct loss *loss,
+			const char *channel, const char *how)
 {
 	char text[BUFFERS_TEXT], value[VALUE_SIZE];
 	char *line = NULL;
@@ -185,7 +185,7 @@ static void say_loss(const struct recorded_host *host, const struct loss *loss, 
 			format_bytes(value, compute_seen_byte_rate(loss, channel)));
 	if (is_partly_filled(loss, channel))
 		fputs(", and a partly filled buffer was flushed every second", out);
-	add_advice(out, host, loss, channel);
+	print_buffer_advice(out, host, loss, channel);
 	fclose(out);
 	complain("%s: %s", host->remote->name, line);
 	free(line);
@@ -198,27 +198,27 @@ static void warn_of_loss(struct record_run *rec, const struct recorded_host *hos
 
 	snprintf(how, sizeof(how), "warning: channel %s is discarding events (%llu so far)",
 		 channel, (unsigned long long)loss->now);
-	clear_line(rec);
-	say_loss(host, loss, channel, how);
+	clear_status_line(rec);
+	report_loss(host, loss, channel, how);
 	loss->said = true;
 }
 
 /* Get the recorded size of a channel: bytes and events. */
-static void take_recorded(const struct record_run *rec, const struct recorded_host *host,
-			  struct loss *loss, const char *channel, struct json_object *answer)
+static void use_recorded_size(const struct record_run *rec, const struct recorded_host *host,
+			      struct loss *loss, const char *channel, struct json_object *answer)
 {
 	struct recorded recorded = { 0 };
 	char *path;
 
 	if (host->pull) {
-		recorded.bytes = member_int(answer, "recorded");
-		recorded.events = member_int(answer, "events");
+		recorded.bytes = member_get_int(answer, "recorded");
+		recorded.events = member_get_int(answer, "events");
 	}
 	for (unsigned int i = 0; i < host->num_sessions && !host->pull; i++) {
 		if (!rec->relay.folder ||
 		    asprintf(&path, "%s/%s", rec->relay.folder, host->sessions[i]) < 0)
 			return;
-		count_channel(&recorded, path, channel);
+		count_recorded_channel(&recorded, path, channel);
 		free(path);
 	}
 	/* Fewer bytes than before: not everything was measured. */
@@ -229,10 +229,10 @@ static void take_recorded(const struct record_run *rec, const struct recorded_ho
 	loss->seen_ns = now_ns() - rec->started_ns;
 }
 
-static void take_loss(struct record_run *rec, struct recorded_host *host, struct loss *loss,
-		      const char *channel, struct json_object *answer)
+static void use_loss_count(struct record_run *rec, struct recorded_host *host, struct loss *loss,
+			   const char *channel, struct json_object *answer)
 {
-	const uint64_t discarded = member_int(answer, "discarded");
+	const uint64_t discarded = member_get_int(answer, "discarded");
 	uint64_t came;
 
 	/* A new session starts at 0. */
@@ -242,10 +242,10 @@ static void take_loss(struct record_run *rec, struct recorded_host *host, struct
 	}
 	came = discarded - loss->now;
 	loss->now = discarded;
-	loss->packets = member_int(answer, "lost");
-	loss->buffers.size = member_int(answer, "size");
-	loss->buffers.num = member_int(answer, "num");
-	take_recorded(rec, host, loss, channel, answer);
+	loss->packets = member_get_int(answer, "lost");
+	loss->buffers.size = member_get_int(answer, "size");
+	loss->buffers.num = member_get_int(answer, "num");
+	use_recorded_size(rec, host, loss, channel, answer);
 	host->discarded += loss->discarded + loss->now;
 	loss->burst = came ? loss->burst + came : 0;
 	loss->looks = came ? loss->looks + 1 : 0;
@@ -255,25 +255,26 @@ static void take_loss(struct record_run *rec, struct recorded_host *host, struct
 		loss->longest = loss->looks;
 }
 
-void losses_take(struct record_run *rec, struct recorded_host *host)
+void losses_update(struct record_run *rec, struct recorded_host *host)
 {
 	struct json_object *answer = host->remote->answer;
-	struct json_object *list = value_member(answer, "channels");
-	const size_t num = value_length(list);
+	struct json_object *list = value_get_member(answer, "channels");
+	const size_t num = value_get_length(list);
 
 	if (!host->losses)
 		host->losses = calloc(1, sizeof(*host->losses));
 	if (!host->losses)
 		return;
-	host->losses->processors = member_int(answer, "processors");
-	host->losses->memory = member_int(answer, "memory");
+	host->losses->processors = member_get_int(answer, "processors");
+	host->losses->memory = member_get_int(answer, "memory");
 	host->discarded = 0;
 	for (size_t i = 0; i < num; i++) {
-		struct json_object *channel = value_at(list, i);
+		struct json_object *channel = value_get_element(list, i);
 
 		for (size_t c = 0; c < NUM_CHANNELS; c++)
-			if (!strcmp(member_text(channel, "name"), channels[c]))
-				take_loss(rec, host, &host->losses->of[c], channels[c], channel);
+			if (!strcmp(member_get_text(channel, "name"), channels[c]))
+				use_loss_count(rec, host, &host->losses->of[c], channels[c],
+					       channel);
 	}
 	rec->is_losing |= host->discarded > 0;
 	for (size_t c = 0; c < NUM_CHANNELS && !host->ended; c++)
@@ -281,12 +282,12 @@ void losses_take(struct record_run *rec, struct recorded_host *host)
 			warn_of_loss(rec, host, &host->losses->of[c], channels[c]);
 }
 
-void losses_say(struct record_run *rec, struct recorded_host *host)
+void losses_report(struct record_run *rec, struct recorded_host *host)
 {
 	char how[160];
 
 	host->ended = true;
-	losses_take(rec, host);
+	losses_update(rec, host);
 	for (size_t c = 0; c < NUM_CHANNELS && host->losses; c++) {
 		const struct loss *loss = &host->losses->of[c];
 		const uint64_t sum = loss->discarded + loss->now;
@@ -297,7 +298,7 @@ void losses_say(struct record_run *rec, struct recorded_host *host)
 			how, sizeof(how),
 			"EVENTS ARE MISSING: channel %s discarded %llu events and lost %llu packets of events",
 			channels[c], (unsigned long long)sum, (unsigned long long)loss->packets);
-		say_loss(host, loss, channels[c], how);
+		report_loss(host, loss, channels[c], how);
 		rec->partial = true;
 	}
 }

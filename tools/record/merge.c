@@ -21,7 +21,7 @@ bool captures_check_merge(const char *path)
 	bool ok = false;
 
 	if (!folder)
-		no_memory();
+		complain_no_memory();
 	else if (!strcmp(path, "-"))
 		complain(
 			"--merge -: the table is written to standard output; give the name of a file.");
@@ -40,12 +40,12 @@ static void exec_apply(char **traces, int num, const char *model, char *merged)
 	char *words[] = { "netsync", "apply", "-m", (char *)model, "--merge", merged };
 	const size_t first = sizeof(words) / sizeof(words[0]);
 	char **argv = calloc(first + (size_t)num + 1, sizeof(*argv));
-	const char *netsync = path_of_netsync();
+	const char *netsync = make_path_of_netsync();
 
 	if (argv && netsync) {
 		memcpy(argv, words, sizeof(words));
 		memcpy(argv + first, traces, (size_t)num * sizeof(*traces));
-		set_ends(SIG_DFL);
+		set_ending_handlers(SIG_DFL);
 		execv(netsync, argv);
 	}
 	complain("netsync apply: %s.", strerror(errno));

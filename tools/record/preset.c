@@ -39,7 +39,7 @@ static const struct {
 
 #define NUM_PRESETS (sizeof(presets) / sizeof(presets[0]))
 
-static void add_list(struct events *events, const char *list)
+static void add_event_patterns(struct events *events, const char *list)
 {
 	while (*list) {
 		const size_t len = strcspn(list, ",");
@@ -52,7 +52,7 @@ static void add_list(struct events *events, const char *list)
 }
 
 /* A name on each line; "syscalls" and "ust" have the same effect as the options. */
-static bool add_preset_file(struct events *events, const char *path)
+static bool add_preset_patterns(struct events *events, const char *path)
 {
 	FILE *file = fopen(path, "r");
 	char line[512];
@@ -74,20 +74,20 @@ static bool add_preset_file(struct events *events, const char *path)
 		else if (!strcmp(name, "ust"))
 			events->user = true;
 		else
-			add_list(events, name);
+			add_event_patterns(events, name);
 	}
 	fclose(file);
 	return true;
 }
 
-bool take_events(void *at, const struct option_row *row, const char *list)
+bool parse_events_option(void *at, const struct option_row *row, const char *list)
 {
 	(void)row;
-	add_list(at, list);
+	add_event_patterns(at, list);
 	return true;
 }
 
-bool take_preset(void *at, const struct option_row *row, const char *name)
+bool parse_preset_option(void *at, const struct option_row *row, const char *name)
 {
 	struct events *events = at;
 
@@ -95,9 +95,9 @@ bool take_preset(void *at, const struct option_row *row, const char *name)
 	for (size_t i = 0; i < NUM_PRESETS; i++) {
 		if (strcmp(name, preset_names[i]))
 			continue;
-		add_list(events, presets[i].events);
+		add_event_patterns(events, presets[i].events);
 		events->syscalls |= presets[i].syscalls;
 		return true;
 	}
-	return add_preset_file(events, name);
+	return add_preset_patterns(events, name);
 }

@@ -39,31 +39,31 @@
 /* ---- the command line -------------------------------------------------- */
 
 /* Copy the path: release_recording() frees it, like the default path. */
-static bool take_record_folder(void *at, const struct option_row *row, const char *value)
+static bool parse_record_folder_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	free(*(char **)at);
 	*(char **)at = strdup(value);
-	return *(char **)at || no_memory();
+	return *(char **)at || complain_no_memory();
 }
 
 /* Parse a duration in which a number without a unit is in seconds (in other options, in ns). */
-static bool take_seconds(void *at, const struct option_row *row, const char *value)
+static bool parse_seconds_option(void *at, const struct option_row *row, const char *value)
 {
 	char seconds[VALUE_SIZE];
 
 	snprintf(seconds, sizeof(seconds), "%s%s", value,
 		 value[strspn(value, "0123456789.")] ? "" : "s");
-	return take_positive_duration(at, row, seconds);
+	return parse_positive_duration_option(at, row, seconds);
 }
 
-static bool take_rate(void *at, const struct option_row *row, const char *value)
+static bool parse_beacon_rate_option(void *at, const struct option_row *row, const char *value)
 {
 	*(unsigned int *)at = BEACON_RATE;
-	return !value || take_number(at, row, value);
+	return !value || parse_number_option(at, row, value);
 }
 
-static bool take_stay(void *at, const struct option_row *row, const char *value)
+static bool parse_stay_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	*(const char **)at = value ? value : "";
@@ -74,61 +74,64 @@ static const struct option_row options[] = {
 	OPTION("output", 'o', "DIR",
 	       "create DIR for the recording, with a directory per host and\n" RESULT_NAME
 	       " (default netsync-DATE-TIME)",
-	       take_record_folder, .at = offsetof(struct record_run, dir)),
+	       parse_record_folder_option, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
 	OPTION("via", 0, "SOURCE",
 	       "record with lttng, or only packets with bpf, packet, tcpdump or\n"
 	       "the best of these, which do not need netsync on the hosts\n"
 	       "(default: lttng, or best if a host does not have LTTng)",
-	       take_name, .at = offsetof(struct record_run, via), .names = capture_via_names),
+	       parse_name_option, .at = offsetof(struct record_run, via),
+	       .names = capture_via_names),
 	OPTION("rsh", 0, "COMMAND",
 	       "connect to the hosts with COMMAND instead of ssh; {host} is the\n"
 	       "name, as in \"docker exec -i {host}\" (packets only)",
-	       take_text, .at = offsetof(struct record_run, rsh)),
+	       parse_text_option, .at = offsetof(struct record_run, rsh)),
 	OPTION("merge", 0, "FILE",
 	       "also write the packets of all hosts to one pcapng file, with\n"
 	       "corrected times (packets only)",
-	       take_text, .at = offsetof(struct record_run, merged)),
+	       parse_text_option, .at = offsetof(struct record_run, merged)),
 	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
-	       take_flag, .at = offsetof(struct record_run, local)),
+	       parse_flag_option, .at = offsetof(struct record_run, local)),
 	OPTION("events", 'e', "EVENTS", "record these kernel events, too: NAME,NAME...",
-	       take_events, .at = offsetof(struct record_run, events)),
-	OPTION("syscalls", 0, NULL, "record all system calls", take_flag,
+	       parse_events_option, .at = offsetof(struct record_run, events)),
+	OPTION("syscalls", 0, NULL, "record all system calls", parse_flag_option,
 	       .at = offsetof(struct record_run, events.syscalls)),
-	OPTION("ust", 0, NULL, "record all user-space events", take_flag,
+	OPTION("ust", 0, NULL, "record all user-space events", parse_flag_option,
 	       .at = offsetof(struct record_run, events.user)),
 	OPTION("preset", 0, "NAME",
 	       "record the events for a purpose: net (packets only; default),\n"
 	       "critical-path, or a file of names",
-	       take_preset, .at = offsetof(struct record_run, events), .words = preset_names),
-	OPTION("duration", 'd', "TIME", "stop after TIME, such as 10s", take_seconds,
+	       parse_preset_option, .at = offsetof(struct record_run, events),
+	       .words = preset_names),
+	OPTION("duration", 'd', "TIME", "stop after TIME, such as 10s", parse_seconds_option,
 	       .at = offsetof(struct record_run, duration_ns), .example = "10s, 1.5s or 500ms"),
 	OPTION("beacon", 0, "[=RATE]",
 	       "send packets between hosts with little other traffic: RATE\n"
 	       "pairs per second to each of a few others (default 10)",
-	       take_rate, .at = offsetof(struct record_run, beacons.rate), .least = 1,
-	       .most = BEACON_RATE_MAX),
+	       parse_beacon_rate_option, .at = offsetof(struct record_run, beacons.rate),
+	       .least = 1, .most = BEACON_RATE_MAX),
 	OPTION("beacon-port", 0, "PORT", "use UDP PORT for the beacon (default 7712; 0 for any)",
-	       take_number, .at = offsetof(struct record_run, beacons.port), .least = 0,
+	       parse_number_option, .at = offsetof(struct record_run, beacons.port), .least = 0,
 	       .most = UINT16_MAX),
 	OPTION("buffers", 0, "[CHANNEL=]NUMxSIZE",
 	       "use NUM sub-buffers of SIZE per CPU, such as 16x2M,\n"
 	       "in channel netsync (packets), kernel or user, or in each",
-	       take_buffers, .at = offsetof(struct record_run, buffers)),
-	OPTION("live", 0, NULL, "allow viewers: netsync live, babeltrace2", take_flag,
+	       parse_buffers_option, .at = offsetof(struct record_run, buffers)),
+	OPTION("live", 0, NULL, "allow viewers: netsync live, babeltrace2", parse_flag_option,
 	       .at = offsetof(struct record_run, live)),
-	OPTION("pull", 0, NULL, "record to the disk of each host, and copy at the end", take_flag,
-	       .at = offsetof(struct record_run, pull)),
+	OPTION("pull", 0, NULL, "record to the disk of each host, and copy at the end",
+	       parse_flag_option, .at = offsetof(struct record_run, pull)),
 	OPTION("stay", 0, "[=DIR]",
 	       "leave the traces on the hosts, below DIR (default /var/tmp),\n"
 	       "and read them there",
-	       take_stay, .at = offsetof(struct record_run, stay)),
-	OPTION("relayd", 0, "URL", "stream to this relay daemon: net://HOST[:PORT:PORT]", take_text,
-	       .at = offsetof(struct record_run, url)),
+	       parse_stay_option, .at = offsetof(struct record_run, stay)),
+	OPTION("relayd", 0, "URL", "stream to this relay daemon: net://HOST[:PORT:PORT]",
+	       parse_text_option, .at = offsetof(struct record_run, url)),
 	OPTION("quota", 0, "SIZE",
 	       "limit the data from each host to SIZE (default: an equal share\n"
 	       "of seven eighths of the free space)",
-	       take_bytes, .at = offsetof(struct record_run, quota), .example = "500MB or 2GB"),
+	       parse_bytes_option, .at = offsetof(struct record_run, quota),
+	       .example = "500MB or 2GB"),
 	OPTIONS_END
 };
 
@@ -146,7 +149,7 @@ static const struct usage usage = {
 /* Return -1 to continue; otherwise the exit status. */
 static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 {
-	const int first = options_take(&usage, rec, argc, argv);
+	const int first = options_parse_all(&usage, rec, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
@@ -182,7 +185,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 /* ---- the folder -------------------------------------------------------- */
 
 /* Refuse a host whose directory would have the name of the result file next to it. */
-static bool check_names(const struct record_run *rec)
+static bool check_host_names(const struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		const struct remote *remote = rec->all.list[i];
@@ -198,7 +201,7 @@ static bool check_names(const struct record_run *rec)
 }
 
 /* Make a random token of hexadecimal digits. Return false and set errno on failure. */
-static bool make_token(char token[TOKEN_SIZE])
+static bool make_session_token(char token[TOKEN_SIZE])
 {
 	uint8_t bytes[TOKEN_SIZE / 2];
 
@@ -219,7 +222,7 @@ static bool make_record_folder(struct record_run *rec)
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &local);
 	if (!rec->dir && asprintf(&rec->dir, "netsync-%s", date) < 0)
 		rec->dir = NULL;
-	if (!make_token(rec->token)) {
+	if (!make_session_token(rec->token)) {
 		complain("cannot get random numbers: %s.", strerror(errno));
 		return false;
 	}
@@ -231,7 +234,7 @@ static bool make_record_folder(struct record_run *rec)
 		return true;
 	}
 	if (!rec->dir)
-		no_memory();
+		complain_no_memory();
 	else if (errno == EEXIST)
 		complain("%s: the directory exists; give a new one with -o.", rec->dir);
 	else
@@ -240,10 +243,10 @@ static bool make_record_folder(struct record_run *rec)
 }
 
 /* Remove empty directories of the recording, and its announcement. */
-static void clean_folder(struct record_run *rec)
+static void clean_record_folder(struct record_run *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);
-	clocks_withdraw(rec);
+	clocks_remove_followed(rec);
 	if (rec->relay.folder)
 		rmdir(rec->relay.folder);
 	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++)
@@ -269,23 +272,23 @@ struct recorded_host *find_recorded_host(const struct remote *remote)
 	return host;
 }
 
-static bool put_file(struct remote *remote, struct json_object *about, const char *data,
-		     size_t size)
+static bool put_received_file(struct remote *remote, struct json_object *about, const char *data,
+			      size_t size)
 {
 	struct record_run *rec = get_record_run(remote);
 
-	return host_take_data(rec, find_recorded_host(remote),
-			      files_room(rec->dir, remote, about, size)) &&
-	       files_put(rec->dir, remote, about, data, size);
+	return host_count_data(rec, find_recorded_host(remote),
+			       files_measure_room(rec->dir, remote, about, size)) &&
+	       files_put_data(rec->dir, remote, about, data, size);
 }
 
-static void keep_readings(struct remote *remote, struct json_object *readings)
+static void keep_host_readings(struct remote *remote, struct json_object *readings)
 {
-	clocks_take(get_record_run(remote), find_recorded_host(remote), readings);
+	clocks_keep_readings(get_record_run(remote), find_recorded_host(remote), readings);
 }
 
 /* Print "recording on web, db", and how to follow the sessions live. */
-static void say_recording(struct record_run *rec)
+static void report_recording_begin(struct record_run *rec)
 {
 	unsigned int left = 0;
 
@@ -301,7 +304,7 @@ static void say_recording(struct record_run *rec)
 		if (rec->hosts[i].recording && !rec->hosts[i].pull)
 			complain("%s: live at net://127.0.0.1:%u/host/%s/%s",
 				 rec->hosts[i].remote->name, rec->relay.ports[RELAY_LIVE],
-				 member_text(rec->hosts[i].remote->hello, "hostname"),
+				 member_get_text(rec->hosts[i].remote->hello, "hostname"),
 				 rec->hosts[i].sessions[0]);
 	if (rec->live && !rec->url)
 		rec->announced = recording_announce(rec->dir, rec->relay.ports[RELAY_LIVE]);
@@ -311,14 +314,14 @@ static void say_recording(struct record_run *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
-static void run_command(struct record_run *rec)
+static void start_recorded_command(struct record_run *rec)
 {
 	if (!rec->command)
 		return;
 	rec->child = fork();
 	if (rec->child)
 		return;
-	set_ends(SIG_DFL);
+	set_ending_handlers(SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	umask(rec->umask);
@@ -328,7 +331,7 @@ static void run_command(struct record_run *rec)
 }
 
 /* Return false if the command has ended. */
-static bool check_command(struct record_run *rec)
+static bool check_recorded_command(struct record_run *rec)
 {
 	int status;
 
@@ -347,7 +350,7 @@ static bool check_command(struct record_run *rec)
 }
 
 /* End the command: with SIGTERM, or with SIGKILL if it does not end. */
-static void end_command(struct record_run *rec)
+static void end_recorded_command(struct record_run *rec)
 {
 	for (int i = 0; i < COMMAND_LOOKS && rec->child > 0 && !hurried; i++) {
 		if (!i)
@@ -363,14 +366,14 @@ static void end_command(struct record_run *rec)
 	rec->child = 0;
 }
 
-void clear_line(struct record_run *rec)
+void clear_status_line(struct record_run *rec)
 {
 	if (rec->drawn)
 		fputs("\r\033[K", stderr);
 	rec->drawn = false;
 }
 
-static void draw_line(struct record_run *rec)
+static void draw_status_line(struct record_run *rec)
 {
 	const int64_t seconds = (now_ns() - rec->started_ns) / NS_PER_S;
 	char text[VALUE_SIZE];
@@ -395,7 +398,7 @@ static void draw_line(struct record_run *rec)
 }
 
 /* Take the status of all hosts, and request the next status. Return false to end the recording. */
-static bool check_hosts(struct record_run *rec)
+static bool check_recorded_hosts(struct record_run *rec)
 {
 	bool any = false;
 
@@ -403,7 +406,7 @@ static bool check_hosts(struct record_run *rec)
 		struct recorded_host *host = &rec->hosts[i];
 
 		if (rec->via) {
-			any |= capture_runs(rec, host);
+			any |= capture_is_running(rec, host);
 			continue;
 		}
 		/* The last request failed, with a message. */
@@ -416,8 +419,8 @@ static bool check_hosts(struct record_run *rec)
 		any = true;
 		if (host->remote->asked)
 			continue;
-		if (!host_take_status(rec, host)) {
-			clear_line(rec);
+		if (!host_use_status(rec, host)) {
+			clear_status_line(rec);
 			complain("%s: the disk is full; this host stops recording.",
 				 host->remote->name);
 			host_stop(rec, host);
@@ -428,15 +431,15 @@ static bool check_hosts(struct record_run *rec)
 	hosts_check_quota(rec);
 	if (!any)
 		return false;
-	if (rec->made_dir && folder_room(rec->dir) < MIN_ROOM) {
-		clear_line(rec);
+	if (rec->made_dir && folder_get_free_space(rec->dir) < MIN_ROOM) {
+		clear_status_line(rec);
 		complain("%s: the disk is full; the recording ends.", rec->dir);
 		rec->partial = true;
 		return false;
 	}
 	if (rec->is_terminal || rec->is_losing)
 		count_sample(STATUS_NS);
-	draw_line(rec);
+	draw_status_line(rec);
 	return true;
 }
 
@@ -464,10 +467,10 @@ static bool renew_recordings(struct record_run *rec)
 
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		any |= rec->hosts[i].renew;
-	any |= rec->relay.folder && !relay_runs(&rec->relay);
+	any |= rec->relay.folder && !relay_is_running(&rec->relay);
 	if (!any)
 		return true;
-	clear_line(rec);
+	clear_status_line(rec);
 	rec->partial = true;
 	if (rec->renewals++ == MAX_RENEWALS) {
 		complain("lttng-relayd died again; the recording ends.");
@@ -478,7 +481,7 @@ static bool renew_recordings(struct record_run *rec)
 	return hosts_renew(rec);
 }
 
-static void wait_for_end(struct record_run *rec)
+static void wait_for_recording_end(struct record_run *rec)
 {
 	int64_t looked_ns = 0;
 	bool goes_on = true;
@@ -488,14 +491,14 @@ static void wait_for_end(struct record_run *rec)
 
 		remotes_poll(&rec->all, LOOK_MS);
 		if (now - looked_ns >= STATUS_NS) {
-			goes_on = check_hosts(rec);
+			goes_on = check_recorded_hosts(rec);
 			looked_ns = now;
 		}
 		if (rec->duration_ns && now - rec->started_ns >= rec->duration_ns)
 			break;
-		goes_on = goes_on && renew_recordings(rec) && check_command(rec);
+		goes_on = goes_on && renew_recordings(rec) && check_recorded_command(rec);
 	}
-	clear_line(rec);
+	clear_status_line(rec);
 	count_end();
 }
 
@@ -511,7 +514,7 @@ static void collect_traces(struct record_run *rec)
 			files_collect(rec->dir, &rec->relay, &rec->hosts[i]);
 		if (rec->made_dir) {
 			files_name_namespaces(rec->dir, &rec->hosts[i]);
-			clocks_write(rec->dir, &rec->hosts[i]);
+			clocks_write_file(rec->dir, &rec->hosts[i]);
 		}
 	}
 	if (!rec->relay.folder)
@@ -521,7 +524,7 @@ static void collect_traces(struct record_run *rec)
 }
 
 /* Synchronize traces that stay on the hosts. Return the exit status. */
-static int synchronize_there(struct record_run *rec)
+static int synchronize_on_hosts(struct record_run *rec)
 {
 	struct remote_traces traces = { .all = { .netsync = rec->all.netsync } };
 	int status = EXIT_BAD, num = 0;
@@ -534,7 +537,7 @@ static int synchronize_there(struct record_run *rec)
 		if (!host->kept)
 			rec->partial = true;
 		else if (remote->destination)
-			remote_traces_add_of(&traces, remote, host->kept);
+			remote_traces_add_host(&traces, remote, host->kept);
 		else if (asprintf(&local, "%s=%s", remote->name, host->kept) >= 0)
 			num = 1;
 	}
@@ -561,7 +564,7 @@ static int synchronize_recorded(struct record_run *rec)
 		struct stat info;
 
 		if (rec->via)
-			path = capture_path(rec, remote);
+			path = make_capture_path(rec, remote);
 		else if (asprintf(&path, "%s/%s", rec->dir, remote->folder) < 0)
 			path = NULL;
 		if (!path)
@@ -587,7 +590,7 @@ static int synchronize_recorded(struct record_run *rec)
 }
 
 /* Synchronize; after a second ^C, only print where the traces are. */
-static int synchronize_or_say(struct record_run *rec)
+static int synchronize_if_not_hurried(struct record_run *rec)
 {
 	int status = EXIT_PARTIAL;
 	char *words;
@@ -596,7 +599,7 @@ static int synchronize_or_say(struct record_run *rec)
 		    &words,
 		    "netsync: interrupted; the data received so far is in %s. To synchronize them, use \"netsync sync\".\n",
 		    rec->dir) < 0) {
-		no_memory();
+		complain_no_memory();
 		return status;
 	}
 	if (hurried) {
@@ -604,7 +607,7 @@ static int synchronize_or_say(struct record_run *rec)
 	} else {
 		interrupted = 0;
 		catch_signals_last(words);
-		status = rec->stay ? synchronize_there(rec) : synchronize_recorded(rec);
+		status = rec->stay ? synchronize_on_hosts(rec) : synchronize_recorded(rec);
 	}
 	free(words);
 	return status;
@@ -613,9 +616,9 @@ static int synchronize_or_say(struct record_run *rec)
 /* ---- all together ------------------------------------------------------ */
 
 /* By default, equal parts of 7/8 of the free space; the rest is for results. Chosen. */
-static void set_quota(struct record_run *rec)
+static void set_default_quota(struct record_run *rec)
 {
-	const uint64_t room = folder_room(rec->dir);
+	const uint64_t room = folder_get_free_space(rec->dir);
 
 	if (!rec->quota)
 		rec->quota = (room - room / 8) / rec->all.num;
@@ -693,15 +696,15 @@ static bool start_traces(struct record_run *rec)
 static bool record_until_stopped(struct record_run *rec)
 {
 	if (!rec->url)
-		set_quota(rec);
+		set_default_quota(rec);
 	rec->all.stop = &interrupted;
 	if (!(rec->via ? captures_start(rec) : start_traces(rec)))
 		return false;
 	rec->started_ns = now_ns();
 	rec->all.stop = &hurried;
-	say_recording(rec);
-	run_command(rec);
-	wait_for_end(rec);
+	report_recording_begin(rec);
+	start_recorded_command(rec);
+	wait_for_recording_end(rec);
 	if (interrupted)
 		complain(
 			"ending the recording; press ^C again to end at once, with the data received so far.");
@@ -711,7 +714,7 @@ static bool record_until_stopped(struct record_run *rec)
 		hosts_stop(rec);
 		record_beacon_stop(rec);
 	}
-	end_command(rec);
+	end_recorded_command(rec);
 	if (rec->stay)
 		hosts_keep(rec);
 	else if (!rec->via)
@@ -728,12 +731,12 @@ static int run_recording(struct record_run *rec)
 	 * of a machine.
 	 */
 	rec->umask = umask(077);
-	if (!check_names(rec) || !make_record_folder(rec))
+	if (!check_host_names(rec) || !make_record_folder(rec))
 		return EXIT_BAD;
 	catch_signals_twice();
 	rec->is_terminal = isatty(STDERR_FILENO);
-	rec->all.data = put_file;
-	rec->all.clocks = keep_readings;
+	rec->all.data = put_received_file;
+	rec->all.clocks = keep_host_readings;
 	rec->all.show = hosts_show_pull;
 	rec->hosts = calloc(rec->all.num, sizeof(*rec->hosts));
 	for (unsigned int i = 0; rec->hosts && i < rec->all.num; i++)
@@ -745,11 +748,11 @@ static int run_recording(struct record_run *rec)
 	/* The remotes themselves are kept until release_recording(), for the names of hosts. */
 	remotes_close(&rec->all);
 	collect_traces(rec);
-	clean_folder(rec);
+	clean_record_folder(rec);
 	if (!recorded)
 		return EXIT_BAD;
 	if (!rec->url)
-		return synchronize_or_say(rec);
+		return synchronize_if_not_hurried(rec);
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		for (unsigned int k = 0; k < rec->hosts[i].num_sessions; k++)
 			complain("%s: the trace is at %s, in session %s.",

@@ -39,7 +39,7 @@ struct relay {
 /* Start a relay daemon that writes below @dir. On failure, print a message and return false. */
 bool relay_start(struct relay *relay, const char *dir);
 /* Is the daemon running? Return false if it ended unexpectedly. */
-bool relay_runs(struct relay *relay);
+bool relay_is_running(struct relay *relay);
 /* Wait, for some seconds, until viewers have received the last events. */
 void relay_await_viewers(const struct relay *relay);
 /* End the daemon, after it has written all received data. */
@@ -56,18 +56,18 @@ struct events {
 };
 
 /* Take values of options: names of kernel events, "a,b*"; the name of a preset or a file. */
-bool take_events(void *at, const struct option_row *row, const char *list);
+bool parse_events_option(void *at, const struct option_row *row, const char *list);
 extern const char *const preset_names[];
-bool take_preset(void *at, const struct option_row *row, const char *name);
+bool parse_preset_option(void *at, const struct option_row *row, const char *name);
 
 /* ---- folders (record/files.c) ---------------------------------------------- */
 
-/* The disk space that files_put() with the same arguments will take, bytes. */
-uint64_t files_room(const char *dir, const struct remote *remote, struct json_object *about,
-		    size_t size);
+/* The disk space that files_put_data() with the same arguments will take, bytes. */
+uint64_t files_measure_room(const char *dir, const struct remote *remote, struct json_object *about,
+			    size_t size);
 /* Append @size bytes to the file below @dir/HOST that @about names. */
-bool files_put(const char *dir, struct remote *remote, struct json_object *about, const char *data,
-	       size_t size);
+bool files_put_data(const char *dir, struct remote *remote, struct json_object *about,
+		    const char *data, size_t size);
 /*
  * Move the traces of a host from the relay daemon's directory to @dir/HOST; those of several
  * sessions to @dir/HOST/1 and so on.
@@ -116,7 +116,7 @@ struct recorded_host {
 	FILE *clock_file;		/* of a capture; NULL: none yet, or it cannot be written */
 	bool lacks_clock_file;		/* it could not be written */
 	struct losses *losses;		/* by channel; NULL if no status yet */
-	bool ended;			/* recording has ended; losses_say() was called */
+	bool ended;			/* recording has ended; losses_report() was called */
 };
 
 struct record_run {
@@ -162,16 +162,16 @@ struct recorded_host *find_recorded_host(const struct remote *remote);
 /* ---- buffers (record/losses.c) ------------------------------------------------ */
 
 /* Take the value of --buffers, in the form used in requests: a struct json_object *. */
-bool take_buffers(void *at, const struct option_row *row, const char *text);
+bool parse_buffers_option(void *at, const struct option_row *row, const char *text);
 /* Take the status of a host's channels; warn about a channel at its first discarded events. */
-void losses_take(struct record_run *rec, struct recorded_host *host);
+void losses_update(struct record_run *rec, struct recorded_host *host);
 /* At the end, report missing data, and buffers that would have been large enough. */
-void losses_say(struct record_run *rec, struct recorded_host *host);
+void losses_report(struct record_run *rec, struct recorded_host *host);
 
 /* ---- the status line (record/record.c) ---------------------------------------- */
 
 /* Clear the line before other text is printed in its place. */
-void clear_line(struct record_run *rec);
+void clear_status_line(struct record_run *rec);
 
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
@@ -196,10 +196,12 @@ unsigned int hosts_renew(struct record_run *rec);
  */
 void hosts_check_quota(struct record_run *rec);
 /* Count bytes that are copied from a host's disk. Return false if they exceed the quota. */
-bool host_take_data(struct record_run *rec, struct recorded_host *host, uint64_t room);
+bool host_count_data(struct record_run *rec, struct recorded_host *host, uint64_t room);
+/* Stop using a host. The data received so far are kept. */
+void host_give_up(struct record_run *rec, struct recorded_host *host);
 void host_ask_status(const struct record_run *rec, const struct recorded_host *host);
 /* Take the answer to host_ask_status(). Return false if the host's disk is full. */
-bool host_take_status(struct record_run *rec, struct recorded_host *host);
+bool host_use_status(struct record_run *rec, struct recorded_host *host);
 /* Stop one host and keep its trace so far; the others continue. */
 void host_stop(struct record_run *rec, struct recorded_host *host);
 /* Stop all hosts, wait until all data has arrived, and report missing data. */
@@ -214,17 +216,18 @@ bool hosts_show_pull(struct remotes *all, struct progress *line);
 /* ---- steering of clocks (clocks.c) ------------------------------------------ */
 
 /* Keep readings of a host's clocks, */
-void clocks_take(struct record_run *rec, struct recorded_host *host, struct json_object *readings);
+void clocks_keep_readings(struct record_run *rec, struct recorded_host *host,
+			  struct json_object *readings);
 /* and write them to @dir/HOST/netsync-clocks. */
-void clocks_write(const char *dir, struct recorded_host *host);
+void clocks_write_file(const char *dir, struct recorded_host *host);
 /*
  * Write a reading next to the capture of a host, from a line in which netsync-recorder reports
  * it. Return false if the line is none.
  */
-bool clocks_take_line(struct record_run *rec, struct recorded_host *host, const char *line);
+bool clocks_handle_line(struct record_run *rec, struct recorded_host *host, const char *line);
 void clocks_close_file(struct record_run *rec, struct recorded_host *host);
 void clocks_discard_file(struct record_run *rec, struct recorded_host *host);
 /* Remove the file that netsync live follows. */
-void clocks_withdraw(struct record_run *rec);
+void clocks_remove_followed(struct record_run *rec);
 
 #endif

@@ -52,7 +52,7 @@
  * Bind a socket to *@port on loopback, or to any free port if it is 0. Return -1 if the port is
  * not free.
  */
-static int take_port(uint16_t *port)
+static int bind_relay_port(uint16_t *port)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
@@ -74,7 +74,7 @@ static int take_port(uint16_t *port)
 }
 
 /* Find free ports; all are bound at the same time, so they differ. */
-static bool find_ports(struct relay *relay)
+static bool find_relay_ports(struct relay *relay)
 {
 	uint16_t live = DEFAULT_LIVE_PORT;
 	int fds[RELAY_PORTS];
@@ -84,11 +84,11 @@ static bool find_ports(struct relay *relay)
 		fds[i] = -1;
 		relay->ports[i] = 0;
 		if (i == RELAY_LIVE)
-			fds[i] = take_port(&live);
+			fds[i] = bind_relay_port(&live);
 		if (fds[i] >= 0)
 			relay->ports[i] = live;
 		else
-			fds[i] = take_port(&relay->ports[i]);
+			fds[i] = bind_relay_port(&relay->ports[i]);
 		ok &= fds[i] >= 0;
 	}
 	for (int i = 0; i < RELAY_PORTS; i++)
@@ -98,13 +98,13 @@ static bool find_ports(struct relay *relay)
 }
 
 /* Can all ports be bound? They cannot while a lost daemon is still ending. */
-static bool ports_are_free(const struct relay *relay)
+static bool are_relay_ports_free(const struct relay *relay)
 {
 	bool free = true;
 
 	for (int i = 0; i < RELAY_PORTS && free; i++) {
 		uint16_t port = relay->ports[i];
-		int fd = take_port(&port);
+		int fd = bind_relay_port(&port);
 
 		free = fd >= 0;
 		if (free)
@@ -135,7 +135,7 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 
 	for (int i = 0; i < RELAY_PORTS; i++)
 		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u", relay->ports[i]);
-	set_ends(SIG_DFL);
+	set_ending_handlers(SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	dup2(log, STDOUT_FILENO);
 	dup2(log, STDERR_FILENO);
@@ -156,7 +156,7 @@ static void keep_relay(const struct relay *relay, int from)
 
 	/* Avoid signals of the terminal, and open files, which would outlive their owner. */
 	setsid();
-	set_ends(SIG_IGN);
+	set_ending_handlers(SIG_IGN);
 	dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 	in.fd = dup2(from, STDERR_FILENO + 1);
@@ -194,7 +194,7 @@ static bool accepts_connections(uint16_t port)
 	return ok;
 }
 
-bool relay_runs(struct relay *relay)
+bool relay_is_running(struct relay *relay)
 {
 	if (relay->pid <= 0)
 		return false;
@@ -205,7 +205,7 @@ bool relay_runs(struct relay *relay)
 	return false;
 }
 
-static bool start_once(struct relay *relay)
+static bool start_relay_once(struct relay *relay)
 {
 	const int64_t end_ns = now_ns() + READY_NS;
 	int fds[2];
@@ -219,7 +219,7 @@ static bool start_once(struct relay *relay)
 	}
 	close(fds[0]);
 	relay->pipe = fds[1];
-	while (relay->pid > 0 && now_ns() < end_ns && relay_runs(relay)) {
+	while (relay->pid > 0 && now_ns() < end_ns && relay_is_running(relay)) {
 		if (accepts_connections(relay->ports[RELAY_CONTROL]))
 			return true;
 		poll(NULL, 0, NAP_MS);
@@ -229,7 +229,7 @@ static bool start_once(struct relay *relay)
 }
 
 /* lttng-relayd needs absolute paths. Directories of hosts do not begin with "+". */
-static bool set_paths(struct relay *relay, const char *dir)
+static bool set_relay_paths(struct relay *relay, const char *dir)
 {
 	char *path = realpath(dir, NULL);
 
@@ -260,7 +260,7 @@ bool relay_start(struct relay *relay, const char *dir)
 	const bool again = relay->folder;
 	char words[256];
 
-	if (!again && !set_paths(relay, dir))
+	if (!again && !set_relay_paths(relay, dir))
 		return false;
 	if (mkdir(relay->folder, 0777) && errno != EEXIST)
 		return complain_of_path(relay->folder);
@@ -270,17 +270,17 @@ bool relay_start(struct relay *relay, const char *dir)
 	 * connections.
 	 */
 	for (const int64_t end_ns = now_ns() + READY_NS;
-	     again && !ports_are_free(relay) && now_ns() < end_ns;)
+	     again && !are_relay_ports_free(relay) && now_ns() < end_ns;)
 		poll(NULL, 0, NAP_MS);
 	for (int i = 0; i < TRIES; i++)
-		if ((again || find_ports(relay)) && start_once(relay))
+		if ((again || find_relay_ports(relay)) && start_relay_once(relay))
 			return true;
 	read_last_log_line(relay, words, sizeof(words));
 	complain("cannot start lttng-relayd: %s", words);
 	return false;
 }
 
-static bool has_viewers(const struct relay *relay)
+static bool has_relay_viewers(const struct relay *relay)
 {
 	FILE *list = fopen("/proc/net/tcp", "r");
 	unsigned int port, state;
@@ -299,7 +299,7 @@ void relay_await_viewers(const struct relay *relay)
 {
 	const int64_t end_ns = now_ns() + VIEWERS_NS;
 
-	while (relay->pid > 0 && has_viewers(relay) && now_ns() < end_ns)
+	while (relay->pid > 0 && has_relay_viewers(relay) && now_ns() < end_ns)
 		poll(NULL, 0, NAP_MS);
 }
 

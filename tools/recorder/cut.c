@@ -94,7 +94,7 @@ static size_t count_ipv4_bytes(struct rest rest, size_t payload)
 }
 
 /* The length of an extension header, or 0: it is none. */
-static size_t extension_length(const struct rest *rest, uint8_t type)
+static size_t measure_extension_header(const struct rest *rest, uint8_t type)
 {
 	switch (type) {
 	case IPPROTO_HOPOPTS:
@@ -120,7 +120,7 @@ static size_t count_ipv6_bytes(struct rest rest, size_t payload)
 	type = rest.bytes[6];
 	skip_header(&rest, IPV6_HEADER);
 	for (int i = 0; i < MOST_EXTENSIONS && rest.captured >= 8; i++) {
-		const size_t len = extension_length(&rest, type);
+		const size_t len = measure_extension_header(&rest, type);
 		const bool is_later = type == IPPROTO_FRAGMENT &&
 				      read_big_endian(rest.bytes + 2) & 0xfff8;
 

@@ -57,7 +57,7 @@ static int64_t number_device(struct frame_recorder *r, const struct seen_frame *
 
 /* ---- frames ------------------------------------------------------------------ */
 
-uint32_t frame_flags(unsigned int type)
+uint32_t frame_get_flags(unsigned int type)
 {
 	switch (type) {
 	case PACKET_OUTGOING:
@@ -77,7 +77,7 @@ uint32_t frame_flags(unsigned int type)
  * Get the length of an Ethernet header with its VLAN tags, and the type after them. For frames
  * that a program made, the kernel reports both differently.
  */
-static size_t measure_ethernet(const struct seen_frame *frame, uint16_t *protocol)
+static size_t measure_ethernet_header(const struct seen_frame *frame, uint16_t *protocol)
 {
 	size_t type_at = TAG_AT;
 
@@ -92,8 +92,8 @@ static size_t measure_ethernet(const struct seen_frame *frame, uint16_t *protoco
 }
 
 /* Put the tag that the kernel removed from the frame back to its position on the link. */
-static void insert_tag(struct recorded_frame *kept, uint8_t tagged[TAG_AT + TAG_LENGTH],
-		       const struct seen_frame *frame)
+static void insert_vlan_tag(struct recorded_frame *kept, uint8_t tagged[TAG_AT + TAG_LENGTH],
+			    const struct seen_frame *frame)
 {
 	const uint16_t words[2] = { htons(frame->tag_protocol), htons(frame->tag) };
 
@@ -106,7 +106,7 @@ static void insert_tag(struct recorded_frame *kept, uint8_t tagged[TAG_AT + TAG_
 	kept->original += TAG_LENGTH;
 }
 
-void frame_record(void *data, const struct seen_frame *frame)
+void frame_record_seen(void *data, const struct seen_frame *frame)
 {
 	struct frame_recorder *r = data;
 	const bool is_ethernet = frame->device_type == ARPHRD_ETHER ||
@@ -118,7 +118,7 @@ void frame_record(void *data, const struct seen_frame *frame)
 		.original = frame->original,
 		.head = frame->link,
 	};
-	const size_t link = is_ethernet ? measure_ethernet(frame, &protocol) : 0;
+	const size_t link = is_ethernet ? measure_ethernet_header(frame, &protocol) : 0;
 	int64_t number;
 	uint8_t tagged[TAG_AT + TAG_LENGTH];
 
@@ -140,7 +140,7 @@ void frame_record(void *data, const struct seen_frame *frame)
 		return;
 	}
 	if (is_ethernet && kept.kept >= TAG_AT && frame->tag_protocol)
-		insert_tag(&kept, tagged, frame);
+		insert_vlan_tag(&kept, tagged, frame);
 	kept.interface = (uint32_t)number;
 	capture_put_frame(&r->writer, &kept);
 }

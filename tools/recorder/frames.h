@@ -32,9 +32,9 @@ struct frame_recorder {
 };
 
 /* The flags of a received frame. @type: PACKET_HOST... */
-uint32_t frame_flags(unsigned int type);
+uint32_t frame_get_flags(unsigned int type);
 
 /* Record the headers of a frame. @data is the struct frame_recorder. */
-void frame_record(void *data, const struct seen_frame *frame);
+void frame_record_seen(void *data, const struct seen_frame *frame);
 
 #endif

@@ -99,8 +99,8 @@ static const struct option OPTIONS[] = {
 /* ---- values ------------------------------------------------------------------ */
 
 /* A whole number from @least to @most. */
-static bool parse_whole(const char *text, unsigned long least, unsigned long most,
-			unsigned long *number)
+static bool parse_whole_number(const char *text, unsigned long least, unsigned long most,
+			       unsigned long *number)
 {
 	char *end;
 
@@ -126,59 +126,59 @@ static void find_own_connection(uint16_t unwanted[2])
 		unwanted[0] = unwanted[1] = 0;
 }
 
-static bool take_payload(struct packet_selection *s, const char *value)
+static bool parse_payload_option(struct packet_selection *s, const char *value)
 {
 	unsigned long number;
 
-	if (!parse_whole(value, 0, LARGEST_PAYLOAD, &number)) {
-		complain_of("--payload %s: give a number of bytes from 0 to 256.", value);
+	if (!parse_whole_number(value, 0, LARGEST_PAYLOAD, &number)) {
+		complain_formatted("--payload %s: give a number of bytes from 0 to 256.", value);
 		return false;
 	}
 	s->payload = number;
 	return true;
 }
 
-static bool take_buffer(struct packet_selection *s, const char *value)
+static bool parse_buffer_option(struct packet_selection *s, const char *value)
 {
 	unsigned long number;
 
-	if (!parse_whole(value, 1, LARGEST_BUFFER >> 20, &number)) {
-		complain_of("--buffer %s: give a number of MiB from 1 to %u.", value,
-			    LARGEST_BUFFER >> 20);
+	if (!parse_whole_number(value, 1, LARGEST_BUFFER >> 20, &number)) {
+		complain_formatted("--buffer %s: give a number of MiB from 1 to %u.", value,
+				   LARGEST_BUFFER >> 20);
 		return false;
 	}
 	s->buffer = number << 20;
 	return true;
 }
 
-static bool take_port(struct packet_selection *s, const char *value)
+static bool parse_port_option(struct packet_selection *s, const char *value)
 {
 	unsigned long number;
 
-	if (!parse_whole(value, 1, UINT16_MAX, &number)) {
-		complain_of("--port %s: give a port number from 1 to 65535.", value);
+	if (!parse_whole_number(value, 1, UINT16_MAX, &number)) {
+		complain_formatted("--port %s: give a port number from 1 to 65535.", value);
 		return false;
 	}
 	if (s->num_ports == MOST_WANTED) {
-		complain_of("--port %s: give at most %d ports.", value, MOST_WANTED);
+		complain_formatted("--port %s: give at most %d ports.", value, MOST_WANTED);
 		return false;
 	}
 	s->port[s->num_ports++] = (uint16_t)number;
 	return true;
 }
 
-static bool take_host(struct packet_selection *s, const char *value)
+static bool parse_host_option(struct packet_selection *s, const char *value)
 {
 	uint8_t address[16] = { 0 };
 
 	if (s->num_addresses == MOST_WANTED) {
-		complain_of("--host %s: give at most %d addresses.", value, MOST_WANTED);
+		complain_formatted("--host %s: give at most %d addresses.", value, MOST_WANTED);
 		return false;
 	}
 	if (inet_pton(AF_INET, value, address + 12) == 1) {
 		address[10] = address[11] = 0xff;
 	} else if (inet_pton(AF_INET6, value, address) != 1) {
-		complain_of("--host %s: give an IPv4 or IPv6 address.", value);
+		complain_formatted("--host %s: give an IPv4 or IPv6 address.", value);
 		return false;
 	}
 	for (int i = 0; i < 4; i++) {
@@ -191,19 +191,20 @@ static bool take_host(struct packet_selection *s, const char *value)
 	return true;
 }
 
-static bool take_container(struct packet_selection *s, const char *value)
+static bool parse_container_option(struct packet_selection *s, const char *value)
 {
 	unsigned long number;
 	char path[64];
 	struct stat netns;
 
-	if (!parse_whole(value, 1, INT32_MAX, &number)) {
-		complain_of("--container %s: give the process ID of a container's process.", value);
+	if (!parse_whole_number(value, 1, INT32_MAX, &number)) {
+		complain_formatted("--container %s: give the process ID of a container's process.",
+				   value);
 		return false;
 	}
 	snprintf(path, sizeof(path), "/proc/%lu/ns/net", number);
 	if (stat(path, &netns)) {
-		complain_of("--container %s: %s: %s.", value, path, strerror(errno));
+		complain_formatted("--container %s: %s: %s.", value, path, strerror(errno));
 		return false;
 	}
 	s->netns = (uint32_t)netns.st_ino;
@@ -212,14 +213,14 @@ static bool take_container(struct packet_selection *s, const char *value)
 }
 
 /* The number of a directory of control groups is the group's ID in the kernel. */
-static bool take_cgroup(struct packet_selection *s, const char *value)
+static bool parse_cgroup_option(struct packet_selection *s, const char *value)
 {
 	struct statfs system;
 	struct stat folder;
 
 	if (statfs(value, &system) || system.f_type != CGROUP2_SUPER_MAGIC ||
 	    stat(value, &folder) || !S_ISDIR(folder.st_mode)) {
-		complain_of(
+		complain_formatted(
 			"--cgroup %s: give the path of a version 2 control group, such as /sys/fs/cgroup/system.slice.",
 			value);
 		return false;
@@ -228,37 +229,38 @@ static bool take_cgroup(struct packet_selection *s, const char *value)
 	return true;
 }
 
-static bool take_sampling(struct packet_selection *s, const char *value)
+static bool parse_sampling_option(struct packet_selection *s, const char *value)
 {
 	unsigned long number;
 
-	if (!parse_whole(value, 0, MAX_SAMPLING, &number)) {
-		complain_of("--sampling %s: give a number from 0 to %d.", value, MAX_SAMPLING);
+	if (!parse_whole_number(value, 0, MAX_SAMPLING, &number)) {
+		complain_formatted("--sampling %s: give a number from 0 to %d.", value,
+				   MAX_SAMPLING);
 		return false;
 	}
 	s->sampling = (uint8_t)number;
 	return true;
 }
 
-static bool take_source(struct recorder_options *o, const char *value)
+static bool parse_source_option(struct recorder_options *o, const char *value)
 {
 	if (!strcmp(value, packet_socket_source.name))
 		o->via = &packet_socket_source;
 	else if (!strcmp(value, bpf_source.name))
 		o->via = &bpf_source;
 	else
-		complain_of("--via %s: give packet or bpf.", value);
+		complain_formatted("--via %s: give packet or bpf.", value);
 	return o->via;
 }
 
-static bool take_duration(struct recorder_options *o, const char *value)
+static bool parse_seconds_to_record(struct recorder_options *o, const char *value)
 {
 	char *end;
 
 	o->duration_s = strtod(value, &end);
 	if (end != value && !*end && o->duration_s > 0 && o->duration_s < 1e9)
 		return true;
-	complain_of("--duration %s: give a number of seconds, such as 10.", value);
+	complain_formatted("--duration %s: give a number of seconds, such as 10.", value);
 	return false;
 }
 
@@ -266,26 +268,26 @@ static bool take_silence(struct recorder_options *o, const char *value)
 {
 	unsigned long number;
 
-	if (!parse_whole(value, 1, LONGEST_SILENCE, &number)) {
-		complain_of("--until-silence %s: give a number of seconds from 1 to %d.", value,
-			    LONGEST_SILENCE);
+	if (!parse_whole_number(value, 1, LONGEST_SILENCE, &number)) {
+		complain_formatted("--until-silence %s: give a number of seconds from 1 to %d.",
+				   value, LONGEST_SILENCE);
 		return false;
 	}
 	o->silence_s = (unsigned int)number;
 	return true;
 }
 
-static bool take_without(struct packet_selection *s, const char *value)
+static bool parse_without_option(struct packet_selection *s, const char *value)
 {
 	if (parse_ports(value, s->unwanted))
 		return true;
-	complain_of("--without %s: give two port numbers, such as 22:50123.", value);
+	complain_formatted("--without %s: give two port numbers, such as 22:50123.", value);
 	return false;
 }
 
 /* ---- options ----------------------------------------------------------------- */
 
-static bool take_option(struct recorder_options *o, int option, const char *value)
+static bool parse_recorder_option(struct recorder_options *o, int option, const char *value)
 {
 	struct packet_selection *s = &o->selection;
 
@@ -299,41 +301,41 @@ static bool take_option(struct recorder_options *o, int option, const char *valu
 		o->clock_log = value;
 		return true;
 	case VIA:
-		return take_source(o, value);
+		return parse_source_option(o, value);
 	case 'i':
 		o->device = value;
 		return true;
 	case LOOPBACK:
 		return s->with_loopback = true;
 	case PAYLOAD:
-		return take_payload(s, value);
+		return parse_payload_option(s, value);
 	case BUFFER:
-		return take_buffer(s, value);
+		return parse_buffer_option(s, value);
 	case 'd':
-		return take_duration(o, value);
+		return parse_seconds_to_record(o, value);
 	case UNTIL_EOF:
 		return o->until_eof = true;
 	case UNTIL_SILENCE:
 		return take_silence(o, value);
 	case WITHOUT:
-		return take_without(s, value);
+		return parse_without_option(s, value);
 	case PORT:
-		return take_port(s, value);
+		return parse_port_option(s, value);
 	case HOST:
-		return take_host(s, value);
+		return parse_host_option(s, value);
 	case CONTAINER:
-		return take_container(s, value);
+		return parse_container_option(s, value);
 	case CGROUP:
-		return take_cgroup(s, value);
+		return parse_cgroup_option(s, value);
 	case SAMPLING:
-		return take_sampling(s, value);
+		return parse_sampling_option(s, value);
 	default:
 		fputs("\"" PROGRAM " --help\" lists the options.\n", stderr);
 		return false;
 	}
 }
 
-static bool find_device(struct recorder_options *o)
+static bool find_recorded_device(struct recorder_options *o)
 {
 	struct stat netns;
 
@@ -341,7 +343,7 @@ static bool find_device(struct recorder_options *o)
 		return true;
 	o->selection.device = (int)if_nametoindex(o->device);
 	if (!o->selection.device) {
-		complain_of("%s: there is no such network interface.", o->device);
+		complain_formatted("%s: there is no such network interface.", o->device);
 		return false;
 	}
 	/* Whoever names the interface wants it. */
@@ -365,7 +367,7 @@ static void choose_namespace(struct packet_selection *s)
 		s->netns = (uint32_t)own.st_ino;
 }
 
-int options_parse(struct recorder_options *o, int argc, char **argv)
+int recorder_parse_options(struct recorder_options *o, int argc, char **argv)
 {
 	int option;
 
@@ -376,18 +378,18 @@ int options_parse(struct recorder_options *o, int argc, char **argv)
 			fputs(option == 'h' ? USAGE : PROGRAM " " NETSYNC_VERSION "\n", stdout);
 			return 0;
 		}
-		if (!take_option(o, option, optarg))
+		if (!parse_recorder_option(o, option, optarg))
 			return 1;
 	}
 	if (optind < argc) {
-		complain_of("%s: this program takes options only.", argv[optind]);
+		complain_formatted("%s: this program takes options only.", argv[optind]);
 		return 1;
 	}
 	if (o->device && o->selection.netns) {
-		complain_of("Give --interface or --container, not both.");
+		complain_formatted("Give --interface or --container, not both.");
 		return 1;
 	}
-	if (!find_device(o))
+	if (!find_recorded_device(o))
 		return 1;
 	choose_namespace(&o->selection);
 	return -1;

@@ -20,9 +20,9 @@ struct recorder_options {
 };
 
 /* Write a message, with the name of the program. */
-__attribute__((format(printf, 1, 2))) void complain_of(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void complain_formatted(const char *format, ...);
 
 /* Return the status to exit with, or -1 to record. */
-int options_parse(struct recorder_options *o, int argc, char **argv);
+int recorder_parse_options(struct recorder_options *o, int argc, char **argv);
 
 #endif

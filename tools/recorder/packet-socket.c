@@ -242,7 +242,7 @@ static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON]
 	return !ret;
 }
 
-static void take_ring_frame(const struct tpacket3_hdr *header, take_frame_fn take, void *data)
+static void pass_ring_frame(const struct tpacket3_hdr *header, take_frame_fn take, void *data)
 {
 	const uint8_t *begin = (const uint8_t *)header;
 	const struct sockaddr_ll *from = (const void *)(begin + RING_ADDRESS_AT);
@@ -252,7 +252,7 @@ static void take_ring_frame(const struct tpacket3_hdr *header, take_frame_fn tak
 		.device = from->sll_ifindex,
 		.device_type = from->sll_hatype,
 		.protocol = ntohs(from->sll_protocol),
-		.flags = frame_flags(from->sll_pkttype),
+		.flags = frame_get_flags(from->sll_pkttype),
 		.original = header->tp_len,
 		.captured = header->tp_snaplen,
 		.link = begin + header->tp_mac,
@@ -271,7 +271,7 @@ static void take_ring_frame(const struct tpacket3_hdr *header, take_frame_fn tak
 	take(data, &frame);
 }
 
-static int take_ring_block(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data)
+static int pass_ring_block(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data)
 {
 	struct tpacket_block_desc *block = (void *)(ring.blocks + ring.next * BLOCK_SIZE);
 	const struct tpacket_hdr_v1 *head = &block->hdr.bh1;
@@ -290,7 +290,7 @@ static int take_ring_block(int timeout_ms, const sigset_t *mask, take_frame_fn t
 	for (uint32_t i = 0; i < head->num_pkts; i++) {
 		const struct tpacket3_hdr *header = (const void *)frame;
 
-		take_ring_frame(header, take, data);
+		pass_ring_frame(header, take, data);
 		frame += header->tp_next_offset;
 	}
 	__atomic_store_n(&block->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
@@ -306,7 +306,7 @@ static void stop_ring(void)
 	setsockopt(ring.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
-static void count_ring(struct source_counts *counts)
+static void count_ring_losses(struct source_counts *counts)
 {
 	struct tpacket_stats_v3 since;
 	socklen_t size = sizeof(since);
@@ -335,9 +335,9 @@ static bool describe_ring_device(const struct seen_frame *frame, struct seen_dev
 const struct packet_source packet_socket_source = {
 	.name = "packet",
 	.open = open_ring,
-	.take = take_ring_block,
+	.take = pass_ring_block,
 	.stop = stop_ring,
-	.count = count_ring,
+	.count = count_ring_losses,
 	.describe = describe_ring_device,
 	.close = close_ring,
 };

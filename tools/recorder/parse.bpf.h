@@ -17,7 +17,7 @@
 enum verdict { PACKET_UNWANTED, PACKET_WANTED, PACKET_TOO_SHORT };
 
 /* Find the network header. Return false if it was not copied. */
-static __always_inline bool find_network(struct seen_packet *p)
+static __always_inline bool find_frame_network(struct seen_packet *p)
 {
 	struct probe_frame *frame = &p->frame;
 	const __u8 *type;
@@ -27,7 +27,7 @@ static __always_inline bool find_network(struct seen_packet *p)
 	if (frame->device_type != ARPHRD_ETHER && frame->device_type != ARPHRD_LOOPBACK)
 		return true;
 	for (int i = 0; i <= MOST_TAGS; i++) {
-		type = look_at(p, at, 2);
+		type = get_copied_bytes(p, at, 2);
 		if (!type)
 			return false;
 		frame->protocol = get_u16(type);
@@ -47,7 +47,7 @@ static __always_inline __u32 find_packet_end(const struct seen_packet *p, __u32 
 
 static __always_inline bool read_ipv4(struct seen_packet *p)
 {
-	const __u8 *ip = look_at(p, p->network, 20);
+	const __u8 *ip = get_copied_bytes(p, p->network, 20);
 
 	if (!ip)
 		return false;
@@ -88,7 +88,7 @@ __noinline int skip_extensions(__u32 number)
 	if (!p)
 		return false;
 	for (int i = 0; i < MOST_EXTENSIONS; i++) {
-		const __u8 *next = look_at(p, p->transport, 8);
+		const __u8 *next = get_copied_bytes(p, p->transport, 8);
 		__u32 len;
 
 		/* Behind the last header there may be less. */
@@ -112,7 +112,7 @@ __noinline int skip_extensions(__u32 number)
 
 static __always_inline bool read_ipv6(struct seen_packet *p, __u32 number)
 {
-	const __u8 *ip = look_at(p, p->network, 40);
+	const __u8 *ip = get_copied_bytes(p, p->network, 40);
 
 	if (!ip)
 		return false;
@@ -173,7 +173,7 @@ __noinline int select_transport(__u32 number)
 
 	if (!p)
 		return PACKET_UNWANTED;
-	bytes = look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8);
+	bytes = get_copied_bytes(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8);
 	p->kept = p->length;
 	if (!bytes)
 		return PACKET_TOO_SHORT;
@@ -206,7 +206,7 @@ __noinline int parse_packet(__u32 number)
 	if (!p)
 		return PACKET_UNWANTED;
 	p->kept = p->length;
-	if (!find_network(p))
+	if (!find_frame_network(p))
 		return PACKET_TOO_SHORT;
 	p->kept = p->network;
 	if (p->frame.protocol != ETH_P_IP && p->frame.protocol != ETH_P_IPV6) {

@@ -61,13 +61,13 @@ static void put_block_bytes(struct capture_writer *w, const void *bytes, size_t 
 	w->used += len;
 }
 
-static void put_number(struct capture_writer *w, uint32_t value)
+static void put_block_number(struct capture_writer *w, uint32_t value)
 {
 	put_block_bytes(w, &value, sizeof(value));
 }
 
 /* To a multiple of 4 bytes. */
-static void put_padding(struct capture_writer *w, size_t len)
+static void put_block_padding(struct capture_writer *w, size_t len)
 {
 	static const uint8_t zeros[4];
 
@@ -81,7 +81,7 @@ static void put_block_option(struct capture_writer *w, enum block_option code, c
 
 	put_block_bytes(w, head, sizeof(head));
 	put_block_bytes(w, value, len);
-	put_padding(w, len);
+	put_block_padding(w, len);
 }
 
 static void put_text_option(struct capture_writer *w, enum block_option code, const char *text)
@@ -90,33 +90,33 @@ static void put_text_option(struct capture_writer *w, enum block_option code, co
 }
 
 /* Begin a block of at most @len bytes. Return its beginning. */
-static size_t begin_block(struct capture_writer *w, enum block_type type, size_t len)
+static size_t begin_pcapng_block(struct capture_writer *w, enum block_type type, size_t len)
 {
 	if (len > CAPTURE_BUFFER - w->used)
 		capture_flush(w);
-	put_number(w, type);
-	put_number(w, 0);
+	put_block_number(w, type);
+	put_block_number(w, 0);
 	return w->used - 2 * sizeof(uint32_t);
 }
 
-static void end_block(struct capture_writer *w, size_t begin)
+static void end_pcapng_block(struct capture_writer *w, size_t begin)
 {
 	const uint32_t len = (uint32_t)(w->used - begin + sizeof(uint32_t));
 
-	put_number(w, len);
+	put_block_number(w, len);
 	memcpy(w->buffer + begin + sizeof(uint32_t), &len, sizeof(len));
 }
 
-static void end_options(struct capture_writer *w)
+static void end_pcapng_options(struct capture_writer *w)
 {
 	put_block_option(w, OPTION_END, NULL, 0);
 }
 
 /* The higher word first, in either byte order. */
-static void put_time(struct capture_writer *w, uint64_t time_ns)
+static void put_block_time(struct capture_writer *w, uint64_t time_ns)
 {
-	put_number(w, (uint32_t)(time_ns >> 32));
-	put_number(w, (uint32_t)time_ns);
+	put_block_number(w, (uint32_t)(time_ns >> 32));
+	put_block_number(w, (uint32_t)time_ns);
 }
 
 /* ---- what a capture consists of ---------------------------------------------- */
@@ -124,53 +124,53 @@ static void put_time(struct capture_writer *w, uint64_t time_ns)
 void capture_begin(struct capture_writer *w, const char *program, const char *system,
 		   const char *host)
 {
-	const size_t begin = begin_block(w, BLOCK_SECTION, LONGEST_BLOCK);
+	const size_t begin = begin_pcapng_block(w, BLOCK_SECTION, LONGEST_BLOCK);
 	const uint16_t version[2] = { 1, 0 };
 	const uint64_t length = UNKNOWN_LENGTH;
 
-	put_number(w, BYTE_ORDER_MAGIC);
+	put_block_number(w, BYTE_ORDER_MAGIC);
 	put_block_bytes(w, version, sizeof(version));
 	put_block_bytes(w, &length, sizeof(length));
 	put_text_option(w, OPTION_SECTION_OS, system);
 	put_text_option(w, OPTION_SECTION_PROGRAM, program);
 	put_text_option(w, OPTION_COMMENT, host);
-	end_options(w);
-	end_block(w, begin);
+	end_pcapng_options(w);
+	end_pcapng_block(w, begin);
 }
 
 uint32_t capture_put_interface(struct capture_writer *w, const char *name, const char *place,
 			       uint16_t linktype, const uint8_t *mac)
 {
-	const size_t begin = begin_block(w, BLOCK_INTERFACE, LONGEST_BLOCK);
+	const size_t begin = begin_pcapng_block(w, BLOCK_INTERFACE, LONGEST_BLOCK);
 	const uint16_t type[2] = { linktype, 0 };
 	const uint8_t resolution = NANOSECONDS;
 
 	put_block_bytes(w, type, sizeof(type));
-	put_number(w, 0);
+	put_block_number(w, 0);
 	put_text_option(w, OPTION_INTERFACE_NAME, name);
 	put_text_option(w, OPTION_INTERFACE_DESCRIPTION, place);
 	if (mac)
 		put_block_option(w, OPTION_INTERFACE_MAC, mac, 6);
 	put_block_option(w, OPTION_INTERFACE_RESOLUTION, &resolution, 1);
-	end_options(w);
-	end_block(w, begin);
+	end_pcapng_options(w);
+	end_pcapng_block(w, begin);
 	return w->num_interfaces++;
 }
 
 void capture_put_frame(struct capture_writer *w, const struct recorded_frame *frame)
 {
-	const size_t begin = begin_block(w, BLOCK_PACKET, LONGEST_BLOCK + frame->kept);
+	const size_t begin = begin_pcapng_block(w, BLOCK_PACKET, LONGEST_BLOCK + frame->kept);
 
-	put_number(w, frame->interface);
-	put_time(w, frame->time_ns);
-	put_number(w, frame->kept);
-	put_number(w, frame->original);
+	put_block_number(w, frame->interface);
+	put_block_time(w, frame->time_ns);
+	put_block_number(w, frame->kept);
+	put_block_number(w, frame->original);
 	put_block_bytes(w, frame->head, frame->split);
 	put_block_bytes(w, frame->tail, frame->kept - frame->split);
-	put_padding(w, frame->kept);
+	put_block_padding(w, frame->kept);
 	put_block_option(w, OPTION_PACKET_FLAGS, &frame->flags, sizeof(frame->flags));
-	end_options(w);
-	end_block(w, begin);
+	end_pcapng_options(w);
+	end_pcapng_block(w, begin);
 }
 
 void capture_put_counts(struct capture_writer *w, uint64_t time_ns, uint64_t received,
@@ -180,11 +180,11 @@ void capture_put_counts(struct capture_writer *w, uint64_t time_ns, uint64_t rec
 
 	if (!w->num_interfaces)
 		return;
-	begin = begin_block(w, BLOCK_STATISTICS, LONGEST_BLOCK);
-	put_number(w, 0);
-	put_time(w, time_ns);
+	begin = begin_pcapng_block(w, BLOCK_STATISTICS, LONGEST_BLOCK);
+	put_block_number(w, 0);
+	put_block_time(w, time_ns);
 	put_block_option(w, OPTION_STATISTICS_RECEIVED, &received, sizeof(received));
 	put_block_option(w, OPTION_STATISTICS_DROPPED, &dropped, sizeof(dropped));
-	end_options(w);
-	end_block(w, begin);
+	end_pcapng_options(w);
+	end_pcapng_block(w, begin);
 }

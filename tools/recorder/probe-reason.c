@@ -20,7 +20,7 @@
 /* The first warning of libbpf, which says most. */
 static char first_warning[96];
 
-int reason_take_message(enum libbpf_print_level level, const char *format, va_list arguments)
+int reason_keep_warning(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	if (level == LIBBPF_WARN && !first_warning[0]) {
 		vsnprintf(first_warning, sizeof(first_warning), format, arguments);

@@ -8,7 +8,7 @@
 #include "source.h"
 
 /* Collects libbpf's messages, for libbpf_set_print(). */
-int reason_take_message(enum libbpf_print_level level, const char *format, va_list arguments);
+int reason_keep_warning(enum libbpf_print_level level, const char *format, va_list arguments);
 
 /* @error is the negative errno value of the failed operation. */
 void reason_find(int error, char why[LONGEST_REASON]);

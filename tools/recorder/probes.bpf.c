@@ -102,12 +102,12 @@ static __always_inline bool is_device_wanted(const struct net_device *dev,
 static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb, __u32 number,
 					struct probe_counts *count)
 {
-	bool is_copied = copy_linear(p, USUAL_HEADERS);
+	bool is_copied = copy_linear_bytes(p, USUAL_HEADERS);
 	int verdict = is_copied ? parse_packet(number) : PACKET_TOO_SHORT;
 
 	if (is_copied && p->copied < p->length &&
 	    (verdict == PACKET_TOO_SHORT || (verdict == PACKET_WANTED && p->kept > p->copied))) {
-		is_copied = copy_more(p, skb);
+		is_copied = copy_frame_bytes(p, skb);
 		verdict = is_copied ? parse_packet(number) : PACKET_TOO_SHORT;
 	}
 	if (verdict != PACKET_TOO_SHORT)
@@ -156,7 +156,7 @@ static __always_inline void record_packet(struct seen_packet *p, struct probe_co
 	p->frame.device_type = dev->type;
 	p->frame.is_out = is_out;
 	find_frame(p, skb, dev);
-	read_tag(&p->frame, skb);
+	read_vlan_tag(&p->frame, skb);
 	if (settings.sampling)
 		read_gso_size(p, skb);
 	if (settings.cgroup)

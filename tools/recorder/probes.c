@@ -54,7 +54,7 @@ static struct {
 
 /* ---- records ------------------------------------------------------------------- */
 
-static void take_device(const struct probe_device *record)
+static void keep_probed_device(const struct probe_device *record)
 {
 	struct known_device *known;
 
@@ -67,7 +67,7 @@ static void take_device(const struct probe_device *record)
 	memcpy(known->device.mac, record->mac, sizeof(known->device.mac));
 }
 
-static void take_probe_frame(const struct probe_frame *record)
+static void pass_probe_frame(const struct probe_frame *record)
 {
 	const struct seen_frame frame = {
 		.time_ns = record->time_ns + (uint64_t)state.clock.offset_ns,
@@ -76,7 +76,7 @@ static void take_probe_frame(const struct probe_frame *record)
 		.serial = record->serial,
 		.device_type = record->device_type,
 		.protocol = record->protocol,
-		.flags = record->is_out ? FLAG_OUTBOUND : frame_flags(record->packet_type),
+		.flags = record->is_out ? FLAG_OUTBOUND : frame_get_flags(record->packet_type),
 		.original = record->original,
 		.captured = record->captured,
 		.link = record->bytes,
@@ -89,20 +89,20 @@ static void take_probe_frame(const struct probe_frame *record)
 }
 
 /* Stop now and then, as records may come faster than they are taken. */
-static int take_record(void *context, void *bytes, size_t size)
+static int pass_probe_record(void *context, void *bytes, size_t size)
 {
 	const uint32_t *kind = bytes;
 
 	(void)context;
 	(void)size;
 	if (*kind == PROBE_DEVICE)
-		take_device(bytes);
+		keep_probed_device(bytes);
 	else
-		take_probe_frame(bytes);
+		pass_probe_frame(bytes);
 	return ++state.taken < MOST_TAKEN ? 0 : -ECANCELED;
 }
 
-static int take_probes(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data)
+static int pass_probe_records(int timeout_ms, const sigset_t *mask, take_frame_fn take, void *data)
 {
 	struct pollfd polled[2] = {
 		{ .fd = ring_buffer__epoll_fd(state.ring), .events = POLLIN },
@@ -126,7 +126,7 @@ static int take_probes(int timeout_ms, const sigset_t *mask, take_frame_fn take,
 
 /* ---- loading ------------------------------------------------------------------- */
 
-static int configure(const struct packet_selection *s)
+static int configure_probes(const struct packet_selection *s)
 {
 	struct probe_settings settings = {
 		.netns = s->netns,
@@ -180,7 +180,7 @@ static void skip_missing_tracepoints(void)
 	btf__free(btf);
 }
 
-static int attach_programs(void)
+static int attach_probe_programs(void)
 {
 	struct bpf_program *program;
 
@@ -215,14 +215,14 @@ static void close_probes(void)
 	wall_clock_close(&state.clock);
 }
 
-static int load_object(const struct probe_object *from, const struct packet_selection *s)
+static int load_probe_object(const struct probe_object *from, const struct packet_selection *s)
 {
 	int ret;
 
 	state.object = bpf_object__open_mem(from->begin, (size_t)(from->end - from->begin), NULL);
 	if (!state.object)
 		return -errno;
-	ret = configure(s);
+	ret = configure_probes(s);
 	if (!ret) {
 		skip_missing_tracepoints();
 		ret = bpf_object__load(state.object);
@@ -235,11 +235,11 @@ static int load_object(const struct probe_object *from, const struct packet_sele
 }
 
 /* The kernel may not have what the first object needs; the second needs less. */
-static int load_any_object(const struct packet_selection *s)
+static int load_any_probe_object(const struct packet_selection *s)
 {
-	int ret = load_object(&probe_objects[0], s);
+	int ret = load_probe_object(&probe_objects[0], s);
 
-	return ret && ret != -EPERM ? load_object(&probe_objects[1], s) : ret;
+	return ret && ret != -EPERM ? load_probe_object(&probe_objects[1], s) : ret;
 }
 
 static bool open_probes(const struct packet_selection *selection, char why[LONGEST_REASON])
@@ -247,18 +247,18 @@ static bool open_probes(const struct packet_selection *selection, char why[LONGE
 	int ret;
 
 	state.clock.fd = -1;
-	libbpf_set_print(reason_take_message);
-	ret = load_any_object(selection);
+	libbpf_set_print(reason_keep_warning);
+	ret = load_any_probe_object(selection);
 	if (!ret) {
 		state.counts_fd = bpf_object__find_map_fd_by_name(state.object, "counts");
 		state.ring = ring_buffer__new(bpf_object__find_map_fd_by_name(state.object,
 									      "records"),
-					      take_record, NULL, NULL);
+					      pass_probe_record, NULL, NULL);
 		ret = state.ring ? 0 : -errno;
 	}
 	wall_clock_open(&state.clock);
 	if (!ret)
-		ret = attach_programs();
+		ret = attach_probe_programs();
 	if (ret) {
 		reason_find(ret, why);
 		close_probes();
@@ -269,7 +269,7 @@ static bool open_probes(const struct packet_selection *selection, char why[LONGE
 /* ---- what is asked of it --------------------------------------------------------- */
 
 /* Packets that were met while the same program ran on that processor, as in an interrupt. */
-static uint64_t count_missed(void)
+static uint64_t count_missed_packets(void)
 {
 	struct bpf_program *program;
 	uint64_t missed = 0;
@@ -286,13 +286,13 @@ static uint64_t count_missed(void)
 	return missed;
 }
 
-static void count_probes(struct source_counts *counts)
+static void count_probe_losses(struct source_counts *counts)
 {
 	const int num = libbpf_num_possible_cpus();
 	struct probe_counts *each = num > 0 ? calloc((size_t)num, sizeof(*each)) : NULL;
 	const uint32_t zero = 0;
 
-	counts->lost = count_missed();
+	counts->lost = count_missed_packets();
 	counts->received = counts->lost;
 	counts->unreadable = 0;
 	if (each && !bpf_map_lookup_elem(state.counts_fd, &zero, each))
@@ -317,9 +317,9 @@ static bool describe_probed(const struct seen_frame *frame, struct seen_device *
 const struct packet_source bpf_source = {
 	.name = "bpf",
 	.open = open_probes,
-	.take = take_probes,
+	.take = pass_probe_records,
 	.stop = stop_probes,
-	.count = count_probes,
+	.count = count_probe_losses,
 	.describe = describe_probed,
 	.close = close_probes,
 };

@@ -35,7 +35,7 @@ static void end_recording(int signal)
 	atomic_store(&is_ended, true);
 }
 
-void complain_of(const char *format, ...)
+void complain_formatted(const char *format, ...)
 {
 	va_list arguments;
 
@@ -60,7 +60,7 @@ static uint64_t read_clock_time(clockid_t clock)
 }
 
 /* Sources accept signals only while they wait, and they do not wait while frames are available. */
-static void let_signals_in(const sigset_t *mask)
+static void accept_pending_signals(const sigset_t *mask)
 {
 	sigset_t blocked;
 
@@ -78,15 +78,15 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 
 	while (ret >= 0 && !atomic_load(&is_ended) &&
 	       (!duration_ns || read_clock_time(CLOCK_MONOTONIC) - begin < duration_ns)) {
-		ret = r->source->take(TURN_MS, mask, frame_record, r);
-		let_signals_in(mask);
+		ret = r->source->take(TURN_MS, mask, frame_record_seen, r);
+		accept_pending_signals(mask);
 		if (!capture_flush(&r->writer))
 			break;
 	}
 	r->source->stop();
 	/* What the kernel holds. */
 	for (int turns = 0; ret >= 0 && turns < LAST_TURNS && !r->writer.error;) {
-		ret = r->source->take(TURN_MS, NULL, frame_record, r);
+		ret = r->source->take(TURN_MS, NULL, frame_record_seen, r);
 		turns += ret == 0;
 	}
 	r->source->count(counts);
@@ -139,9 +139,9 @@ static int create_file(const char *path, bool force)
 			    0600);
 
 	if (fd < 0 && errno == EEXIST)
-		complain_of("%s: the file exists; give --force to overwrite it.", path);
+		complain_formatted("%s: the file exists; give --force to overwrite it.", path);
 	else if (fd < 0)
-		complain_of("%s: %s.", path, strerror(errno));
+		complain_formatted("%s: %s.", path, strerror(errno));
 	return fd;
 }
 
@@ -151,7 +151,7 @@ static int open_recording(const struct recorder_options *o)
 		return create_file(o->output, o->force);
 	if (!isatty(STDOUT_FILENO))
 		return STDOUT_FILENO;
-	complain_of("A terminal cannot display a capture: give --output FILE, or a pipe.");
+	complain_formatted("A terminal cannot display a capture: give --output FILE, or a pipe.");
 	return -1;
 }
 
@@ -185,7 +185,7 @@ static bool open_outputs(struct frame_recorder *r, const struct recorder_options
 }
 
 /* Open the given source, or the best source that works, and report its name. */
-static bool open_source(struct frame_recorder *r, const struct recorder_options *o)
+static bool open_frame_source(struct frame_recorder *r, const struct recorder_options *o)
 {
 	char why[LONGEST_REASON], why_not[LONGEST_REASON];
 
@@ -193,45 +193,46 @@ static bool open_source(struct frame_recorder *r, const struct recorder_options 
 	if (r->source->open(&o->selection, why))
 		return true;
 	if (o->via) {
-		complain_of("--via %s: %s.", o->via->name, why);
+		complain_formatted("--via %s: %s.", o->via->name, why);
 		return false;
 	}
 	r->source = &packet_socket_source;
 	if (!r->source->open(&o->selection, why_not)) {
-		complain_of("No packets can be recorded: %s; and %s.", why_not, why);
+		complain_formatted("No packets can be recorded: %s; and %s.", why_not, why);
 		return false;
 	}
-	complain_of("recording this network namespace with a packet socket, because %s.", why);
+	complain_formatted("recording this network namespace with a packet socket, because %s.",
+			   why);
 	return true;
 }
 
 static void report_losses(const struct frame_recorder *r, const struct source_counts *counts)
 {
 	if (counts->lost)
-		complain_of(
+		complain_formatted(
 			"%llu of %llu packets were lost, because they were not written in time; give a larger --buffer.",
 			(unsigned long long)counts->lost, (unsigned long long)counts->received);
 	if (counts->unreadable)
-		complain_of(
+		complain_formatted(
 			"%llu of %llu packets were not recorded, because BPF cannot read them before Linux 6.12; use --via packet.",
 			(unsigned long long)counts->unreadable,
 			(unsigned long long)counts->received);
 	if (r->unrecorded)
-		complain_of("%llu packets of more than %d interfaces were not recorded.",
-			    (unsigned long long)r->unrecorded, MOST_DEVICES);
+		complain_formatted("%llu packets of more than %d interfaces were not recorded.",
+				   (unsigned long long)r->unrecorded, MOST_DEVICES);
 }
 
 /* @error: of clock_log_start() or clock_log_end(). Return true if there was none. */
 static bool report_clock_log(const struct recorder_options *o, int error)
 {
 	if (error)
-		complain_of("%s: %s; the log of the clock is incomplete.",
-			    strcmp(o->clock_log, "-") ? o->clock_log : "standard error",
-			    strerror(-error));
+		complain_formatted("%s: %s; the log of the clock is incomplete.",
+				   strcmp(o->clock_log, "-") ? o->clock_log : "standard error",
+				   strerror(-error));
 	return !error;
 }
 
-static int record_to(struct frame_recorder *r, const struct recorder_options *o)
+static int record_to_output(struct frame_recorder *r, const struct recorder_options *o)
 {
 	struct source_counts counts = { 0 };
 	struct utsname machine;
@@ -240,7 +241,7 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	FILE *clocks;
 	int ret = 0;
 
-	if (!open_source(r, o))
+	if (!open_frame_source(r, o))
 		return 1;
 	if (!open_outputs(r, o, &clocks)) {
 		r->source->close();
@@ -258,10 +259,11 @@ static int record_to(struct frame_recorder *r, const struct recorder_options *o)
 	r->source->close();
 	has_clocks &= report_clock_log(o, clock_log_end());
 	if (ret)
-		complain_of("receiving packets: %s.", strerror(-ret));
+		complain_formatted("receiving packets: %s.", strerror(-ret));
 	if (r->writer.error)
-		complain_of("%s: %s; the capture is incomplete.",
-			    o->output ? o->output : "standard output", strerror(r->writer.error));
+		complain_formatted("%s: %s; the capture is incomplete.",
+				   o->output ? o->output : "standard output",
+				   strerror(r->writer.error));
 	report_losses(r, &counts);
 	if (ret || r->writer.error)
 		return 1;
@@ -272,10 +274,10 @@ int main(int argc, char **argv)
 {
 	static struct frame_recorder r;
 	struct recorder_options o;
-	const int status = options_parse(&o, argc, argv);
+	const int status = recorder_parse_options(&o, argc, argv);
 
 	if (status >= 0)
 		return status;
 	r.payload = o.selection.payload;
-	return record_to(&r, &o);
+	return record_to_output(&r, &o);
 }

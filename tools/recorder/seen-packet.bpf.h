@@ -62,7 +62,7 @@ static __always_inline struct seen_packet *get_packet(__u32 number)
 
 /* ---- the frame ------------------------------------------------------------------- */
 
-static __always_inline void read_tag(struct probe_frame *frame, const struct sk_buff *skb)
+static __always_inline void read_vlan_tag(struct probe_frame *frame, const struct sk_buff *skb)
 {
 	frame->tag_protocol = 0;
 	frame->tag = 0;
@@ -124,7 +124,7 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 /* ---- bytes ----------------------------------------------------------------------- */
 
 /* Copy the linear part of the frame's first bytes, at most @most bytes, a constant. */
-static __always_inline bool copy_linear(struct seen_packet *p, const __u32 most)
+static __always_inline bool copy_linear_bytes(struct seen_packet *p, const __u32 most)
 {
 	__u64 len = p->linear < p->length ? p->linear : p->length;
 
@@ -138,7 +138,7 @@ static __always_inline bool copy_linear(struct seen_packet *p, const __u32 most)
 extern int bpf_dynptr_from_skb(struct sk_buff *skb, __u64 flags, struct bpf_dynptr *dynptr) __ksym;
 
 /* Read @len bytes at skb->data. */
-static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
+static __always_inline bool copy_page_bytes(struct sk_buff *skb, void *to, __u64 len)
 {
 	struct bpf_dynptr dynptr;
 
@@ -146,29 +146,29 @@ static __always_inline bool read_pages(struct sk_buff *skb, void *to, __u64 len)
 }
 
 /* Copy as many bytes of the frame as a record has capacity for. */
-static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb)
+static __always_inline bool copy_frame_bytes(struct seen_packet *p, struct sk_buff *skb)
 {
 	__u8 *to = p->frame.bytes;
 	__u64 len = p->length;
 
 	BOUND(len, MOST_HEADERS);
 	if (len <= p->linear)
-		return copy_linear(p, MOST_HEADERS);
+		return copy_linear_bytes(p, MOST_HEADERS);
 	p->copied = len;
 	if (!p->pulled)
-		return read_pages(skb, to, len);
+		return copy_page_bytes(skb, to, len);
 	/* The verifier has to know where the pages' bytes go to. */
 	if (p->pulled != ETH_HLEN || len < ETH_HLEN ||
 	    bpf_probe_read_kernel(to, ETH_HLEN, p->start))
 		return false;
 	len -= ETH_HLEN;
 	BOUND(len, MOST_HEADERS - ETH_HLEN);
-	return read_pages(skb, to + ETH_HLEN, len);
+	return copy_page_bytes(skb, to + ETH_HLEN, len);
 }
 #else
-static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb)
+static __always_inline bool copy_frame_bytes(struct seen_packet *p, struct sk_buff *skb)
 {
-	return copy_linear(p, MOST_HEADERS);
+	return copy_linear_bytes(p, MOST_HEADERS);
 }
 #endif
 
@@ -176,7 +176,8 @@ static __always_inline bool copy_more(struct seen_packet *p, struct sk_buff *skb
  * Return @len bytes, at most LONGEST_LOOK, at @offset of the frame, or NULL if they were not
  * copied.
  */
-static __always_inline const __u8 *look_at(const struct seen_packet *p, __u64 offset, __u32 len)
+static __always_inline const __u8 *get_copied_bytes(const struct seen_packet *p, __u64 offset,
+						    __u32 len)
 {
 	if (offset + len > p->copied)
 		return NULL;

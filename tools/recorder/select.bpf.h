@@ -70,7 +70,7 @@ static __always_inline bool is_same_address(const volatile __u32 a[4], const __u
 __noinline int is_address_wanted(__u32 number)
 {
 	const struct seen_packet *p = get_packet(number);
-	const __u8 *bytes = p ? look_at(p, p->addresses, p->is_ipv4 ? 8 : 32) : NULL;
+	const __u8 *bytes = p ? get_copied_bytes(p, p->addresses, p->is_ipv4 ? 8 : 32) : NULL;
 	__u32 from[4], to[4];
 
 	if (!bytes)
@@ -185,7 +185,7 @@ __noinline int digest_payload(__u32 number, __u32 len)
 	__u64 words[DIGEST_BYTES / 8 + 1] = { 0 };
 	const __u8 *bytes;
 
-	bytes = p ? look_at(p, p->transport + 8, len) : NULL;
+	bytes = p ? get_copied_bytes(p, p->transport + 8, len) : NULL;
 	if (!bytes || len > DIGEST_BYTES)
 		return 0;
 	for (__u32 i = 0; i < DIGEST_BYTES / 8; i++) {
@@ -215,7 +215,7 @@ static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 nu
 	if (p->gso_size && len > p->gso_size)
 		len = p->gso_size;
 	/* Without its payload the digest of a datagram is 0, which is selected. */
-	if (len > there || !look_at(p, at, len))
+	if (len > there || !get_copied_bytes(p, at, len))
 		return true;
 	return is_key_sampled((__u32)digest_payload(number, len), sampling);
 }
@@ -236,7 +236,7 @@ static __always_inline bool is_icmp_sampled(const struct seen_packet *p, const _
  */
 static __always_inline bool read_chunk(const struct seen_packet *p, __u32 at, __u8 chunk[8])
 {
-	const __u8 *bytes = look_at(p, at, 8);
+	const __u8 *bytes = get_copied_bytes(p, at, 8);
 
 	if (bytes) {
 		__builtin_memcpy(chunk, bytes, 8);
@@ -278,7 +278,8 @@ __noinline int is_sctp_sampled(__u32 number, __u8 sampling)
 __noinline int sample_packet(__u32 number, __u8 sampling)
 {
 	const struct seen_packet *p = get_packet(number);
-	const __u8 *bytes = p ? look_at(p, p->transport, p->protocol == IPPROTO_TCP ? 20 : 8) :
+	const __u8 *bytes = p ? get_copied_bytes(p, p->transport,
+						 p->protocol == IPPROTO_TCP ? 20 : 8) :
 				NULL;
 
 	if (!bytes || !sampling || sampling > MAX_SAMPLING)

@@ -22,7 +22,8 @@
  * With k = ceil((sqrt(2 n - 1) - 1) / 2), any two machines are at most k steps apart, the
  * minimum for two distances. Up to five machines are all connected with each other.
  */
-unsigned int beacon_neighbours(unsigned int num, unsigned int id, uint16_t peers[BEACON_NEIGHBOURS])
+unsigned int beacon_choose_neighbours(unsigned int num, unsigned int id,
+				      uint16_t peers[BEACON_NEIGHBOURS])
 {
 	unsigned int k = 0, found = 0;
 
@@ -44,7 +45,7 @@ unsigned int beacon_neighbours(unsigned int num, unsigned int id, uint16_t peers
 /* ---- sockets ------------------------------------------------------------- */
 
 /* Return the port, or a negative errno value. */
-static int open_family(int family, uint16_t port, int *sock)
+static int open_beacon_socket(int family, uint16_t port, int *sock)
 {
 	const int yes = 1, with_id = IP_PMTUDISC_DONT;
 	union {
@@ -72,12 +73,12 @@ static int open_family(int family, uint16_t port, int *sock)
 
 int beacon_open(uint16_t port, int socks[2])
 {
-	int first = open_family(AF_INET, port, &socks[0]);
+	int first = open_beacon_socket(AF_INET, port, &socks[0]);
 	int second;
 
 	if (first < 0 && first != -EAFNOSUPPORT)
 		return first;
-	second = open_family(AF_INET6, first > 0 ? first : port, &socks[1]);
+	second = open_beacon_socket(AF_INET6, first > 0 ? first : port, &socks[1]);
 	if (second >= 0)
 		return second;
 	/* Without IPv6, IPv4 suffices. */
@@ -167,8 +168,8 @@ struct beacon_packet {
 /* No length is repeated within this time (s), if possible. Chosen. */
 #define UNIQUE_S 30
 
-static void fill_packet(const struct beacon *b, struct beacon_peer *peer, enum kind kind,
-			int64_t time, struct beacon_packet *packet)
+static void fill_beacon_packet(const struct beacon *b, struct beacon_peer *peer, enum kind kind,
+			       int64_t time, struct beacon_packet *packet)
 {
 	*packet = (struct beacon_packet){
 		.magic = htobe64(MAGIC),
@@ -181,7 +182,8 @@ static void fill_packet(const struct beacon *b, struct beacon_peer *peer, enum k
 	};
 }
 
-static size_t packet_length(const struct beacon *b, bool v6, const struct beacon_packet *packet)
+static size_t choose_packet_length(const struct beacon *b, bool v6,
+				   const struct beacon_packet *packet)
 {
 	unsigned int pairs = b->rate * UNIQUE_S;
 
@@ -191,9 +193,9 @@ static size_t packet_length(const struct beacon *b, bool v6, const struct beacon
 }
 
 /* Send several packets back to back to one address. */
-static void send_packets(const struct beacon *b, struct beacon_peer *peer,
-			 const struct sockaddr_storage *to, enum kind kind, int64_t time,
-			 unsigned int num)
+static void send_beacon_packets(const struct beacon *b, struct beacon_peer *peer,
+				const struct sockaddr_storage *to, enum kind kind, int64_t time,
+				unsigned int num)
 {
 	static uint8_t zero[LENGTH_MAX];
 	const bool v6 = to->ss_family == AF_INET6;
@@ -203,11 +205,11 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 	int sent;
 
 	for (unsigned int i = 0; i < num; i++) {
-		fill_packet(b, peer, kind, time, &packets[i]);
+		fill_beacon_packet(b, peer, kind, time, &packets[i]);
 		parts[i][0] = (struct iovec){ &packets[i], sizeof(packets[i]) };
 		parts[i][1] = (struct iovec){
 			.iov_base = zero,
-			.iov_len = packet_length(b, v6, &packets[i]) - sizeof(packets[i]),
+			.iov_len = choose_packet_length(b, v6, &packets[i]) - sizeof(packets[i]),
 		};
 		messages[i].msg_hdr = (struct msghdr){
 			.msg_name = (void *)to,
@@ -239,19 +241,19 @@ static void send_packets(const struct beacon *b, struct beacon_peer *peer,
 /* Probe again after this time without a packet. Chosen. */
 #define QUIET_NS (10 * NS_PER_S)
 
-static bool is_first(const struct beacon *b, const struct beacon_peer *peer)
+static bool is_first_of_pair(const struct beacon *b, const struct beacon_peer *peer)
 {
 	return b->id < peer->id;
 }
 
-static void take_rtt(struct beacon_peer *peer, int64_t rtt_ns)
+static void note_rtt(struct beacon_peer *peer, int64_t rtt_ns)
 {
 	if (rtt_ns > 0 && (!peer->rtt_ns || rtt_ns < peer->rtt_ns))
 		peer->rtt_ns = rtt_ns;
 }
 
-static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
-			const struct sockaddr_storage *from)
+static void handle_beacon_packet(struct beacon *b, const uint8_t *data, ssize_t size,
+				 const struct sockaddr_storage *from)
 {
 	struct beacon_peer *peer = NULL;
 	struct beacon_packet packet;
@@ -270,14 +272,14 @@ static void hear_packet(struct beacon *b, const uint8_t *data, ssize_t size,
 	peer->received++;
 	if (!peer->path.ss_family)
 		peer->next_ns = now_ns();
-	if (!peer->path.ss_family || !is_first(b, peer))
+	if (!peer->path.ss_family || !is_first_of_pair(b, peer))
 		peer->path = *from;
 	if (are_addresses_equal(&peer->path, from))
 		peer->heard_ns = now_ns();
 	if (packet.kind == PROBE)
-		send_packets(b, peer, from, REPLY, be64toh(packet.time), 1);
+		send_beacon_packets(b, peer, from, REPLY, be64toh(packet.time), 1);
 	if (packet.kind == REPLY)
-		take_rtt(peer, now_ns() - (int64_t)be64toh(packet.time));
+		note_rtt(peer, now_ns() - (int64_t)be64toh(packet.time));
 }
 
 static void receive_beacons(struct beacon *b, int sock)
@@ -292,15 +294,15 @@ static void receive_beacons(struct beacon *b, int sock)
 		size = recvfrom(sock, data, sizeof(data), 0, (struct sockaddr *)&from, &from_size);
 		if (size < 0)
 			return;
-		hear_packet(b, data, size, &from);
+		handle_beacon_packet(b, data, size, &from);
 		from_size = sizeof(from);
 	}
 }
 
-static void send_probes(struct beacon *b, struct beacon_peer *peer)
+static void send_probe_packets(struct beacon *b, struct beacon_peer *peer)
 {
 	for (unsigned int i = 0; i < peer->num_addresses; i++)
-		send_packets(b, peer, &peer->address[i], PROBE, now_ns(), 1);
+		send_beacon_packets(b, peer, &peer->address[i], PROBE, now_ns(), 1);
 	peer->probes++;
 	peer->next_ns += peer->probes < PROBES ? PROBE_NS : PROBE_SELDOM_NS;
 }
@@ -308,14 +310,14 @@ static void send_probes(struct beacon *b, struct beacon_peer *peer)
 /* ---- all together ------------------------------------------------------------ */
 
 /* Vary the period by a tenth, to avoid synchronizing with other activity. */
-static int64_t period_ns(const struct beacon *b)
+static int64_t choose_period_ns(const struct beacon *b)
 {
 	const int64_t period = NS_PER_S / b->rate;
 
 	return period - period / 10 + random() % (period / 5);
 }
 
-static void serve_peer(struct beacon *b, struct beacon_peer *peer, int64_t now)
+static void send_due_packets(struct beacon *b, struct beacon_peer *peer, int64_t now)
 {
 	if (peer->path.ss_family && now - peer->heard_ns > QUIET_NS) {
 		peer->path.ss_family = 0;
@@ -324,18 +326,18 @@ static void serve_peer(struct beacon *b, struct beacon_peer *peer, int64_t now)
 	if (now < peer->next_ns)
 		return;
 	if (!peer->path.ss_family) {
-		send_probes(b, peer);
+		send_probe_packets(b, peer);
 		return;
 	}
 	if (b->probe)
-		send_packets(b, peer, &peer->path, PROBE, now, 1);
+		send_beacon_packets(b, peer, &peer->path, PROBE, now, 1);
 	else
-		send_packets(b, peer, &peer->path, PAIR, 0, 2);
+		send_beacon_packets(b, peer, &peer->path, PAIR, 0, 2);
 	/* Packets that were missed while the machine was busy are not sent later. */
-	peer->next_ns = now + period_ns(b);
+	peer->next_ns = now + choose_period_ns(b);
 }
 
-static int64_t next_ns(const struct beacon *b)
+static int64_t find_next_send_ns(const struct beacon *b)
 {
 	int64_t next = INT64_MAX;
 
@@ -356,10 +358,11 @@ void beacon_run(struct beacon *beacon, const volatile sig_atomic_t *stop)
 	sigemptyset(&none);
 	srandom(beacon->session + beacon->id);
 	for (unsigned int i = 0; i < beacon->num_peers; i++)
-		beacon->peers[i].next_ns = now_ns() +
-					   (is_first(beacon, &beacon->peers[i]) ? 0 : WAIT_NS);
+		beacon->peers[i].next_ns = now_ns() + (is_first_of_pair(beacon, &beacon->peers[i]) ?
+							       0 :
+							       WAIT_NS);
 	while (!*stop) {
-		int64_t wait = next_ns(beacon) - now_ns();
+		int64_t wait = find_next_send_ns(beacon) - now_ns();
 		struct timespec timeout;
 
 		if (wait < 0)
@@ -370,6 +373,6 @@ void beacon_run(struct beacon *beacon, const volatile sig_atomic_t *stop)
 				if (fds[i].revents)
 					receive_beacons(beacon, fds[i].fd);
 		for (unsigned int i = 0; i < beacon->num_peers; i++)
-			serve_peer(beacon, &beacon->peers[i], now_ns());
+			send_due_packets(beacon, &beacon->peers[i], now_ns());
 	}
 }

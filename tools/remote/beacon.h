@@ -58,8 +58,8 @@ struct beacon {
  * Find the machines that machine @id of @num exchanges packets with, at most four. Return the
  * number of machines written to @peers.
  */
-unsigned int beacon_neighbours(unsigned int num, unsigned int id,
-			       uint16_t peers[BEACON_NEIGHBOURS]);
+unsigned int beacon_choose_neighbours(unsigned int num, unsigned int id,
+				      uint16_t peers[BEACON_NEIGHBOURS]);
 
 /*
  * Open sockets for IPv4 and IPv6 (-1 if not supported) at @port; 0 means any port. Return the

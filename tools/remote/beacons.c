@@ -19,22 +19,23 @@ struct beacon_host {
 
 /* ---- addresses ----------------------------------------------------------- */
 
-static void append_word(struct json_object *list, const char *text, size_t length)
+static void append_text_element(struct json_object *list, const char *text, size_t length)
 {
 	if (length)
 		json_object_array_add(list, json_object_new_string_len(text, length));
 }
 
 /* A word of SSH_CONNECTION: client, its port, server, its port. */
-static void add_seen(struct json_object *list, const struct remote *remote, unsigned int index)
+static void add_connection_address(struct json_object *list, const struct remote *remote,
+				   unsigned int index)
 {
-	const char *text = member_text(remote->hello, "ssh");
+	const char *text = member_get_text(remote->hello, "ssh");
 
 	while (index--) {
 		text += strcspn(text, " ");
 		text += strspn(text, " ");
 	}
-	append_word(list, text, strcspn(text, " "));
+	append_text_element(list, text, strcspn(text, " "));
 }
 
 /*
@@ -46,33 +47,33 @@ static struct json_object *get_beacon_addresses(const struct beacon_host *to,
 						const struct beacon_host *from)
 {
 	struct json_object *list = json_object_new_array();
-	struct json_object *own = value_member(to->opened, "addresses");
+	struct json_object *own = value_get_member(to->opened, "addresses");
 	const char *destination = to->remote->destination;
 	const char *user_end = destination ? strrchr(destination, '@') : NULL;
 
 	if (destination) {
 		if (user_end)
 			destination = user_end + 1;
-		append_word(list, destination, strlen(destination));
-		add_seen(list, to->remote, 2);
+		append_text_element(list, destination, strlen(destination));
+		add_connection_address(list, to->remote, 2);
 	} else {
-		add_seen(list, from->remote, 0);
+		add_connection_address(list, from->remote, 0);
 	}
-	for (size_t i = 0; i < value_length(own); i++)
-		json_object_array_add(list, json_object_get(value_at(own, i)));
+	for (size_t i = 0; i < value_get_length(own); i++)
+		json_object_array_add(list, json_object_get(value_get_element(own, i)));
 	return list;
 }
 
 /* ---- beginning ------------------------------------------------------------- */
 
-static void open_all(struct beacons *beacons, struct remotes *all, const bool *wanted)
+static void open_all_beacons(struct beacons *beacons, struct remotes *all, const bool *wanted)
 {
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct json_object *request;
 
 		if (!wanted[i] || !all->list[i]->ready)
 			continue;
-		request = request_new("beacon-open");
+		request = request_create("beacon-open");
 		json_object_object_add(request, "port", json_object_new_int(beacons->port));
 		remote_ask(all->list[i], request);
 	}
@@ -89,7 +90,7 @@ static struct json_object *get_beacon_peers(const struct beacons *beacons, unsig
 {
 	struct json_object *list = json_object_new_array();
 	uint16_t peers[BEACON_NEIGHBOURS];
-	unsigned int num = beacon_neighbours(beacons->num, id, peers);
+	unsigned int num = beacon_choose_neighbours(beacons->num, id, peers);
 
 	for (unsigned int i = 0; i < num; i++) {
 		const struct beacon_host *peer = &beacons->hosts[peers[i]];
@@ -97,7 +98,7 @@ static struct json_object *get_beacon_peers(const struct beacons *beacons, unsig
 
 		json_object_object_add(object, "id", json_object_new_int(peers[i]));
 		json_object_object_add(object, "port",
-				       json_object_new_int64(member_int(peer->opened, "port")));
+				       json_object_new_int64(member_get_int(peer->opened, "port")));
 		json_object_object_add(object, "addresses",
 				       get_beacon_addresses(peer, &beacons->hosts[id]));
 		json_object_array_add(list, object);
@@ -105,7 +106,7 @@ static struct json_object *get_beacon_peers(const struct beacons *beacons, unsig
 	return list;
 }
 
-static void start_all(const struct beacons *beacons, struct remotes *all)
+static void start_all_beacons(const struct beacons *beacons, struct remotes *all)
 {
 	int64_t session;
 
@@ -113,7 +114,7 @@ static void start_all(const struct beacons *beacons, struct remotes *all)
 	if (getrandom(&session, sizeof(session), GRND_NONBLOCK) < 0)
 		session = now_ns();
 	for (unsigned int id = 0; id < beacons->num; id++) {
-		struct json_object *request = request_new("beacon-start");
+		struct json_object *request = request_create("beacon-start");
 
 		json_object_object_add(request, "session", json_object_new_int64(session));
 		json_object_object_add(request, "id", json_object_new_int(id));
@@ -130,30 +131,30 @@ unsigned int beacons_start(struct beacons *beacons, struct remotes *all, const b
 	beacons->hosts = calloc(all->num + 1, sizeof(*beacons->hosts));
 	if (!beacons->hosts)
 		return 0;
-	open_all(beacons, all, wanted);
+	open_all_beacons(beacons, all, wanted);
 	if (beacons->num > 1)
-		start_all(beacons, all);
+		start_all_beacons(beacons, all);
 	return beacons->num;
 }
 
 /* ---- the end ----------------------------------------------------------------- */
 
-static void tell_of(const struct beacons *beacons, struct beacon_host *host,
-		    void (*tell)(void *data, const struct beacon_link *link), void *data)
+static void report_host_links(const struct beacons *beacons, struct beacon_host *host,
+			      void (*tell)(void *data, const struct beacon_link *link), void *data)
 {
-	struct json_object *peers = value_member(host->remote->answer, "peers");
+	struct json_object *peers = value_get_member(host->remote->answer, "peers");
 
-	for (size_t i = 0; i < value_length(peers); i++) {
-		struct json_object *peer = value_at(peers, i);
-		const uint64_t id = member_int(peer, "id");
+	for (size_t i = 0; i < value_get_length(peers); i++) {
+		struct json_object *peer = value_get_element(peers, i);
+		const uint64_t id = member_get_int(peer, "id");
 
 		if (id < beacons->num)
 			tell(data, &(struct beacon_link){
 					   .from = beacons->hosts[id].remote,
 					   .to = host->remote,
-					   .port = member_int(host->opened, "port"),
-					   .received = member_int(peer, "received"),
-					   .rtt_ns = member_int(peer, "rtt_ns"),
+					   .port = member_get_int(host->opened, "port"),
+					   .received = member_get_int(peer, "received"),
+					   .rtt_ns = member_get_int(peer, "rtt_ns"),
 				   });
 	}
 }
@@ -163,13 +164,13 @@ void beacons_stop(struct beacons *beacons, struct remotes *all,
 {
 	for (unsigned int i = 0; i < beacons->num; i++)
 		if (beacons->hosts[i].remote->ready)
-			remote_ask(beacons->hosts[i].remote, request_new("beacon-stop"));
+			remote_ask(beacons->hosts[i].remote, request_create("beacon-stop"));
 	remotes_wait(all, STEP_NS);
 	for (unsigned int i = 0; i < beacons->num; i++) {
 		struct beacon_host *host = &beacons->hosts[i];
 
 		if (host->remote->answer)
-			tell_of(beacons, host, tell, data);
+			report_host_links(beacons, host, tell, data);
 	}
 	beacons_free(beacons);
 }

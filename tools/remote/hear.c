@@ -23,7 +23,7 @@
 /* The start of a greeting, which distinguishes it from output that a shell prints before it. */
 #define GREETING "{\"netsync\":"
 
-void remote_say(struct remote *remote, const char *format, ...)
+void remote_complain(struct remote *remote, const char *format, ...)
 {
 	char *sentence = NULL;
 	va_list args;
@@ -49,20 +49,20 @@ void remote_say(struct remote *remote, const char *format, ...)
 static void refuse_answer(struct remote *remote, const char *why)
 {
 	complain("%s: invalid answer: %s.", remote->name, why);
-	remote_cut(remote);
+	remote_disconnect(remote);
 }
 
-static void take_sentence(struct remote *remote, const char *kind, const char *sentence)
+static void print_remote_sentence(struct remote *remote, const char *kind, const char *sentence)
 {
 	if (++remote->sentences > MAX_SENTENCES)
 		refuse_answer(remote, "too many warnings and notes");
 	else
-		remote_say(remote, "%s%s", kind, sentence);
+		remote_complain(remote, "%s%s", kind, sentence);
 }
 
-static void take_greeting(struct remote *remote, struct json_object *hello)
+static void use_greeting(struct remote *remote, struct json_object *hello)
 {
-	const char *version = member_text(hello, "netsync");
+	const char *version = member_get_text(hello, "netsync");
 
 	remote->hello = json_object_get(hello);
 	remote->asked = 0;
@@ -71,14 +71,14 @@ static void take_greeting(struct remote *remote, struct json_object *hello)
 		return;
 	}
 	remote->lacks_netsync = true;
-	remote_say(remote,
-		   "netsync %s is installed, but this machine has " NETSYNC_VERSION
-		   "; install the same version on both.",
-		   version);
+	remote_complain(remote,
+			"netsync %s is installed, but this machine has " NETSYNC_VERSION
+			"; install the same version on both.",
+			version);
 	remote_give_up(remote);
 }
 
-static void take_clock_readings(struct remote *remote, struct json_object *readings)
+static void use_clock_readings(struct remote *remote, struct json_object *readings)
 {
 	if (!remote->asked || remote->told_clocks) {
 		refuse_answer(remote, "more readings of its clock than requested");
@@ -89,35 +89,35 @@ static void take_clock_readings(struct remote *remote, struct json_object *readi
 		remote->all->clocks(remote, readings);
 }
 
-static void take_answer_line(struct remote *remote, struct json_object *line)
+static void use_answer_line(struct remote *remote, struct json_object *line)
 {
 	if (!remote->hello) {
-		take_greeting(remote, line);
-	} else if (value_member(line, "warning")) {
-		take_sentence(remote, "warning: ", member_text(line, "warning"));
-	} else if (value_member(line, "note")) {
-		take_sentence(remote, "", member_text(line, "note"));
-	} else if (value_member(line, "clocks")) {
-		take_clock_readings(remote, value_member(line, "clocks"));
-	} else if (!value_member(line, "working") && remote->asked) {
+		use_greeting(remote, line);
+	} else if (value_get_member(line, "warning")) {
+		print_remote_sentence(remote, "warning: ", member_get_text(line, "warning"));
+	} else if (value_get_member(line, "note")) {
+		print_remote_sentence(remote, "", member_get_text(line, "note"));
+	} else if (value_get_member(line, "clocks")) {
+		use_clock_readings(remote, value_get_member(line, "clocks"));
+	} else if (!value_get_member(line, "working") && remote->asked) {
 		remote->told_clocks = false;
 		json_object_put(remote->answer);
 		remote->answer = NULL;
 		remote->asked--;
-		if (value_member(line, "error"))
-			remote_say(remote, "%s", member_text(line, "error"));
+		if (value_get_member(line, "error"))
+			remote_complain(remote, "%s", member_get_text(line, "error"));
 		else
 			remote->answer = json_object_get(line);
 	}
 }
 
 /* Take announced data; a sender that is too slow is lost. */
-static void take_data(struct remote *remote, const char *data)
+static void use_remote_data(struct remote *remote, const char *data)
 {
 	struct remotes *all = remote->all;
 
 	if (!all->data || !all->data(remote, remote->about, data, remote->due))
-		remote_cut(remote);
+		remote_disconnect(remote);
 	remote->step += remote->due;
 	if (remote->step >= PROTOCOL_STEP) {
 		remote->step = 0;
@@ -129,7 +129,7 @@ static void take_data(struct remote *remote, const char *data)
 }
 
 /* @text is a line that ends with a byte of 0. */
-static void hear_line(struct remote *remote, const char *text)
+static void use_remote_line(struct remote *remote, const char *text)
 {
 	struct json_object *line;
 	char why[PROTOCOL_WHY];
@@ -138,11 +138,11 @@ static void hear_line(struct remote *remote, const char *text)
 	if (!remote->hello && strncmp(text, GREETING, strlen(GREETING)))
 		return;
 	line = json_tokener_parse(text);
-	bytes = member_int(line, "bytes");
+	bytes = member_get_int(line, "bytes");
 	if (!protocol_check_answer(line, why)) {
 		refuse_answer(remote, why);
 	} else if (!bytes) {
-		take_answer_line(remote, line);
+		use_answer_line(remote, line);
 	} else if (remote->hello && remote->asked && remote->takes_data) {
 		remote->about = json_object_get(line);
 		remote->due = bytes;
@@ -153,7 +153,7 @@ static void hear_line(struct remote *remote, const char *text)
 }
 
 /* Take a line, or announced data. Return its size in bytes, or 0 if incomplete. */
-static size_t hear_next(struct remote *remote, char *data, size_t size)
+static size_t use_next_line_or_data(struct remote *remote, char *data, size_t size)
 {
 	size_t due = remote->due;
 	char *end;
@@ -161,7 +161,7 @@ static size_t hear_next(struct remote *remote, char *data, size_t size)
 	if (due) {
 		if (size < due)
 			return 0;
-		take_data(remote, data);
+		use_remote_data(remote, data);
 		return due;
 	}
 	end = size ? memchr(data, '\n', size) : NULL;
@@ -171,17 +171,17 @@ static size_t hear_next(struct remote *remote, char *data, size_t size)
 		return 0;
 	}
 	*end = '\0';
-	hear_line(remote, data);
+	use_remote_line(remote, data);
 	return end + 1 - data;
 }
 
-void remote_hear(struct remote *remote)
+void remote_use_input(struct remote *remote)
 {
 	struct buffer *in = &remote->in;
 	size_t used = 0, more = 1;
 
 	while (more && !remote->lost) {
-		more = hear_next(remote, in->data + used, in->len - used);
+		more = use_next_line_or_data(remote, in->data + used, in->len - used);
 		used += more;
 	}
 	if (remote->lost)

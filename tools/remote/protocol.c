@@ -233,7 +233,7 @@ static const struct protocol_request requests[] = {
 
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
-const struct protocol_request *protocol_request(const char *what)
+const struct protocol_request *protocol_find_request(const char *what)
 {
 	for (size_t i = 0; i < NUM_REQUESTS; i++)
 		if (!strcmp(what, requests[i].name))
@@ -243,8 +243,8 @@ const struct protocol_request *protocol_request(const char *what)
 
 /* ---- checking ------------------------------------------------------------ */
 
-static bool check_members(struct json_object *object, const struct protocol_member *members,
-			  char why[PROTOCOL_WHY]);
+static bool check_protocol_members(struct json_object *object,
+				   const struct protocol_member *members, char why[PROTOCOL_WHY]);
 
 /* Always return false. @key is one of ours. */
 static bool explain_bad_member(const struct protocol_member *member, const char *key,
@@ -263,30 +263,30 @@ static bool explain_bad_member(const struct protocol_member *member, const char 
 	return false;
 }
 
-static bool check_value(struct json_object *value, const struct protocol_member *member,
-			const char *key, char why[PROTOCOL_WHY])
+static bool check_member_value(struct json_object *value, const struct protocol_member *member,
+			       const char *key, char why[PROTOCOL_WHY])
 {
 	int64_t number;
 
 	if (!json_object_is_type(value, member->type) ||
 	    (member->type == json_type_int &&
-	     !value_int(value, member->least, member->most, &number)) ||
-	    (member->type == json_type_string && !value_text(value, member->most)) ||
-	    (member->type == json_type_array && value_length(value) > (size_t)member->most))
+	     !value_get_int(value, member->least, member->most, &number)) ||
+	    (member->type == json_type_string && !value_get_text(value, member->most)) ||
+	    (member->type == json_type_array && value_get_length(value) > (size_t)member->most))
 		return explain_bad_member(member, key, why);
-	for (size_t i = 0; i < value_length(value); i++)
-		if (!check_value(value_at(value, i), member->each, key, why))
+	for (size_t i = 0; i < value_get_length(value); i++)
+		if (!check_member_value(value_get_element(value, i), member->each, key, why))
 			return false;
-	return !member->members || check_members(value, member->members, why);
+	return !member->members || check_protocol_members(value, member->members, why);
 }
 
-static bool check_members(struct json_object *object, const struct protocol_member *members,
-			  char why[PROTOCOL_WHY])
+static bool check_protocol_members(struct json_object *object,
+				   const struct protocol_member *members, char why[PROTOCOL_WHY])
 {
 	for (; members->key; members++) {
-		struct json_object *value = value_member(object, members->key);
+		struct json_object *value = value_get_member(object, members->key);
 
-		if (value && !check_value(value, members, members->key, why))
+		if (value && !check_member_value(value, members, members->key, why))
 			return false;
 	}
 	return true;
@@ -296,7 +296,7 @@ static bool check_protocol_line(struct json_object *line, const struct protocol_
 				char why[PROTOCOL_WHY])
 {
 	if (json_object_is_type(line, json_type_object))
-		return check_members(line, members, why);
+		return check_protocol_members(line, members, why);
 	snprintf(why, PROTOCOL_WHY, "a line must be a JSON object");
 	return false;
 }

@@ -48,7 +48,7 @@ struct protocol_request {
 };
 
 /* Return NULL if there is no such request. */
-const struct protocol_request *protocol_request(const char *name);
+const struct protocol_request *protocol_find_request(const char *name);
 
 /* Are the members of a request, or of an agent's line, valid? */
 bool protocol_check_request(const struct protocol_request *request, struct json_object *object,

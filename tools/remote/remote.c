@@ -51,7 +51,7 @@ enum { FD_ERR, FD_FROM, FD_TO, FDS };
 
 /* ---- names ------------------------------------------------------------- */
 
-static char *safe_name(const char *name)
+static char *make_safe_name(const char *name)
 {
 	char *safe = strdup(name);
 
@@ -63,7 +63,7 @@ static char *safe_name(const char *name)
 	return safe;
 }
 
-static bool is_port(const char *text)
+static bool is_port_number(const char *text)
 {
 	char *end;
 	long port = strtol(text, &end, 10);
@@ -72,7 +72,7 @@ static bool is_port(const char *text)
 }
 
 /* Split [USER@]HOST[:PORT], and find its HOST. */
-static bool parse_host(struct remote *remote, const char *text)
+static bool parse_remote_host(struct remote *remote, const char *text)
 {
 	const char *user_end = strrchr(text, '@');
 	const char *host = user_end ? user_end + 1 : text;
@@ -93,7 +93,7 @@ static bool parse_host(struct remote *remote, const char *text)
 		else
 			end = host + strlen(host);
 	}
-	if (end == host || *text == '-' || *host == '-' || (port && !is_port(port)))
+	if (end == host || *text == '-' || *host == '-' || (port && !is_port_number(port)))
 		return false;
 	if (asprintf(&remote->destination, "%.*s%.*s", user_len, text, (int)(end - host), host) < 0)
 		remote->destination = NULL;
@@ -102,9 +102,9 @@ static bool parse_host(struct remote *remote, const char *text)
 	return true;
 }
 
-static bool is_taken(const struct remotes *all, const char *name)
+static bool is_folder_name_taken(const struct remotes *all, const char *name)
 {
-	char *safe = safe_name(name);
+	char *safe = make_safe_name(name);
 	bool taken = false;
 
 	for (unsigned int i = 0; i < all->num && safe; i++)
@@ -128,7 +128,7 @@ static void remote_free(struct remote *remote)
 	free(remote);
 }
 
-static bool name_local(struct remote *remote)
+static bool name_local_host(struct remote *remote)
 {
 	char name[256] = "";
 
@@ -149,11 +149,11 @@ bool remotes_add(struct remotes *all, const char *host)
 		all->fds = fds;
 	if (!list || !fds || !remote) {
 		free(remote);
-		return no_memory();
+		return complain_no_memory();
 	}
 	remote->to = remote->from = remote->err = -1;
 	remote->all = all;
-	if (!(host ? parse_host(remote, host) : name_local(remote))) {
+	if (!(host ? parse_remote_host(remote, host) : name_local_host(remote))) {
 		complain(
 			"--host %s: give [USER@]HOST[:PORT], with an IPv6 address in brackets if there is a port.",
 			host);
@@ -161,25 +161,25 @@ bool remotes_add(struct remotes *all, const char *host)
 		return false;
 	}
 	/* The same host with different users or ports may be two hosts. */
-	if (remote->name && !all->repeats && is_taken(all, remote->name)) {
+	if (remote->name && !all->repeats && is_folder_name_taken(all, remote->name)) {
 		free(remote->name);
 		remote->name = strdup(host ? host : "local");
 	}
-	if (remote->name && !all->repeats && is_taken(all, remote->name)) {
+	if (remote->name && !all->repeats && is_folder_name_taken(all, remote->name)) {
 		complain("--host %s: given twice.", host ? host : "");
 		remote_free(remote);
 		return false;
 	}
-	remote->folder = remote->name ? safe_name(remote->name) : NULL;
+	remote->folder = remote->name ? make_safe_name(remote->name) : NULL;
 	if (!remote->folder || (host && !remote->destination)) {
 		remote_free(remote);
-		return no_memory();
+		return complain_no_memory();
 	}
 	all->list[all->num++] = remote;
 	return true;
 }
 
-static bool take_remote_host(void *at, const struct option_row *row, const char *value)
+static bool parse_remote_host_option(void *at, const struct option_row *row, const char *value)
 {
 	(void)row;
 	return remotes_add(at, value);
@@ -189,15 +189,15 @@ const struct option_row remote_options[] = {
 	OPTION("host", 0, "HOST",
 	       "record the machine [USER@]HOST[:PORT], over ssh\n"
 	       "(can be repeated)",
-	       take_remote_host),
-	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on the hosts", take_text,
-	       .at = offsetof(struct remotes, netsync)),
+	       parse_remote_host_option),
+	OPTION("remote-netsync", 0, "PATH", "run the netsync at PATH on the hosts",
+	       parse_text_option, .at = offsetof(struct remotes, netsync)),
 	OPTIONS_END
 };
 
 /* ---- JSON -------------------------------------------------------------- */
 
-struct json_object *request_new(const char *what)
+struct json_object *request_create(const char *what)
 {
 	struct json_object *request = json_object_new_object();
 
@@ -228,14 +228,14 @@ void remote_give_up(struct remote *remote)
 	remote->lost = true;
 }
 
-void remote_cut(struct remote *remote)
+void remote_disconnect(struct remote *remote)
 {
 	remote_give_up(remote);
 	if (remote->pid > 0)
 		kill(remote->pid, SIGTERM);
 }
 
-static void explain_end(struct remote *remote, int status)
+static void explain_remote_end(struct remote *remote, int status)
 {
 	const char *netsync = remote->all->netsync;
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -244,18 +244,18 @@ static void explain_end(struct remote *remote, int status)
 	remote->lacks_netsync = remote->destination && !remote->hello && code >= 0 &&
 				code != SSH_FAILED && code != REMOTE_NOT_FOUND - 1;
 	if (code == REMOTE_NOT_FOUND)
-		remote_say(
+		remote_complain(
 			remote,
 			"%s not found; install netsync (package netsync-record), or give its path with --remote-netsync.",
 			netsync ? netsync : "netsync");
 	else if (!remote->destination)
-		remote_say(remote, "its agent ended.");
+		remote_complain(remote, "its agent ended.");
 	else if (remote->hello)
-		remote_say(remote, "the connection ended.");
+		remote_complain(remote, "the connection ended.");
 	else if (WIFSIGNALED(status))
-		remote_say(remote, "ssh was killed by signal %d.", WTERMSIG(status));
+		remote_complain(remote, "ssh was killed by signal %d.", WTERMSIG(status));
 	else
-		remote_say(remote, "ssh could not start netsync (exit status %d).", code);
+		remote_complain(remote, "ssh could not start netsync (exit status %d).", code);
 }
 
 /* ---- starting ---------------------------------------------------------- */
@@ -286,7 +286,7 @@ static char *quote_for_shell(const char *text)
 	return line;
 }
 
-static void exec_agent(const struct remote *remote)
+static void exec_remote_agent(const struct remote *remote)
 {
 	const char *netsync = remote->all->netsync;
 
@@ -295,13 +295,13 @@ static void exec_agent(const struct remote *remote)
 	/* Leave the terminal's foreground process group, which ^C ends. */
 	setsid();
 	if (!netsync)
-		netsync = path_of_netsync();
+		netsync = make_path_of_netsync();
 	if (netsync)
 		execl(netsync, "netsync", "agent", NULL);
 	_exit(REMOTE_NOT_FOUND);
 }
 
-static bool start_work(struct remote *remote)
+static bool start_remote_agent(struct remote *remote)
 {
 	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, err[2] = { -1, -1 };
 	pid_t parent = getpid();
@@ -322,7 +322,7 @@ static bool start_work(struct remote *remote)
 			_exit(1);
 		if (remote->all->work)
 			remote->all->work->start(remote);
-		exec_agent(remote);
+		exec_remote_agent(remote);
 	}
 	remote->to = to[1];
 	remote->from = from[0];
@@ -339,7 +339,7 @@ static bool start_work(struct remote *remote)
 	remote->end_ns = remote->heard_ns + remote->limit_ns;
 	return true;
 failed:
-	remote_say(remote, "%s.", strerror(errno));
+	remote_complain(remote, "%s.", strerror(errno));
 	close_pair(to);
 	close_pair(from);
 	close_pair(err);
@@ -349,7 +349,7 @@ failed:
 
 /* ---- hearing ----------------------------------------------------------- */
 
-static bool buffer_room(struct buffer *buffer, size_t more)
+static bool buffer_reserve(struct buffer *buffer, size_t more)
 {
 	char *data;
 
@@ -357,7 +357,7 @@ static bool buffer_room(struct buffer *buffer, size_t more)
 		return true;
 	data = realloc(buffer->data, buffer->len + more);
 	if (!data)
-		return no_memory();
+		return complain_no_memory();
 	buffer->data = data;
 	buffer->size = buffer->len + more;
 	return true;
@@ -376,7 +376,7 @@ static bool read_into_buffer(int fd, struct buffer *buffer)
 {
 	ssize_t got;
 
-	if (!buffer_room(buffer, 1 << 16))
+	if (!buffer_reserve(buffer, 1 << 16))
 		return false;
 	got = read(fd, buffer->data + buffer->len, buffer->size - buffer->len);
 	if (got < 0)
@@ -389,7 +389,7 @@ static bool read_into_buffer(int fd, struct buffer *buffer)
  * Parse ssh's message about a forwarded port: our port, and the remote port that leads to
  * it.
  */
-static bool hear_forward(struct remote *remote, const char *line)
+static bool use_forward_line(struct remote *remote, const char *line)
 {
 	const char *allocated = strstr(line, "Allocated port ");
 	unsigned int there, here;
@@ -415,7 +415,7 @@ static bool hear_work_line(struct remote *remote, const char *line)
 	return work && work->take_line && work->take_line(remote, line);
 }
 
-static void hear_log(struct remote *remote)
+static void use_remote_log(struct remote *remote)
 {
 	struct buffer *log = &remote->log;
 	char *end;
@@ -425,8 +425,8 @@ static void hear_log(struct remote *remote)
 		if (end > log->data && end[-1] == '\r')
 			end[-1] = '\0';
 		if (*log->data && !hear_work_line(remote, log->data) &&
-		    !hear_forward(remote, log->data))
-			remote_say(remote, "%.*s", LOG_LINE, log->data);
+		    !use_forward_line(remote, log->data))
+			remote_complain(remote, "%.*s", LOG_LINE, log->data);
 		buffer_drop(log, end + 1 - log->data);
 	}
 	if (log->len >= PROTOCOL_LINE)
@@ -434,12 +434,12 @@ static void hear_log(struct remote *remote)
 }
 
 /* Process ssh's output before the agent's, in the order of events. */
-static void hear_remote(struct remote *remote, bool in)
+static void use_remote_output(struct remote *remote, bool in)
 {
 	if (remote->err >= 0) {
 		bool more = read_into_buffer(remote->err, &remote->log);
 
-		hear_log(remote);
+		use_remote_log(remote);
 		if (!more)
 			close_fd(&remote->err);
 	}
@@ -450,26 +450,26 @@ static void hear_remote(struct remote *remote, bool in)
 	if (remote->all->work)
 		remote->all->work->hear(remote);
 	else
-		remote_hear(remote);
+		remote_use_input(remote);
 	if (!in)
 		close_fd(&remote->from);
 }
 
 /* At the end of input, determine the reason once the process has ended. */
-static void check_end(struct remote *remote)
+static void check_remote_end(struct remote *remote)
 {
 	int status = 0;
 
 	if (remote->from >= 0 || remote->pid <= 0 || waitpid(remote->pid, &status, WNOHANG) == 0)
 		return;
 	remote->pid = 0;
-	hear_remote(remote, false);
+	use_remote_output(remote, false);
 	if (remote->lost)
 		return;
 	if (remote->all->work)
 		remote->all->work->end(remote, status);
 	else
-		explain_end(remote, status);
+		explain_remote_end(remote, status);
 	remote_give_up(remote);
 }
 
@@ -486,7 +486,7 @@ static void send_alive(struct remote *remote, int64_t now)
 }
 
 /* An agent that does not answer in time must not delay the others. */
-static void check_time(struct remote *remote)
+static void check_remote_time(struct remote *remote)
 {
 	const int64_t now = now_ns();
 	const char *who = remote->all->work ? "the host" : "netsync";
@@ -497,24 +497,24 @@ static void check_time(struct remote *remote)
 			kill(remote->pid, SIGTERM);
 	} else if (!remote->asked) {
 		if (remote->ready && now - remote->said_ns > QUIET_NS)
-			remote_ask(remote, request_new("nothing"));
+			remote_ask(remote, request_create("nothing"));
 		send_alive(remote, now);
 	} else if (!remote->hello && now > remote->end_ns) {
-		remote_say(remote, "%s did not answer within %lld s.", who,
-			   (long long)(remote->limit_ns / NS_PER_S));
-		remote_cut(remote);
+		remote_complain(remote, "%s did not answer within %lld s.", who,
+				(long long)(remote->limit_ns / NS_PER_S));
+		remote_disconnect(remote);
 	} else if (remote->hello && now - remote->heard_ns > SILENT_NS) {
-		remote_say(remote, "%s no longer answers.", who);
+		remote_complain(remote, "%s no longer answers.", who);
 		remote_give_up(remote);
 	} else if (now > remote->end_ns) {
-		remote_say(remote, "the request was not finished after %lld s; giving up.",
-			   (long long)(remote->limit_ns / NS_PER_S));
+		remote_complain(remote, "the request was not finished after %lld s; giving up.",
+				(long long)(remote->limit_ns / NS_PER_S));
 		remote_give_up(remote);
 	}
 }
 
 /* If the program does not take the rest, its end has a reason, which is reported. */
-static void send_more(struct remote *remote)
+static void send_pending_bytes(struct remote *remote)
 {
 	const ssize_t sent = write(remote->to, remote->out, remote->out_left);
 
@@ -562,20 +562,21 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 		struct remote *remote = all->list[i];
 
 		if (fds[FDS * i + FD_ERR].revents || fds[FDS * i + FD_FROM].revents)
-			hear_remote(remote, fds[FDS * i + FD_FROM].revents);
+			use_remote_output(remote, fds[FDS * i + FD_FROM].revents);
 		if (remote->out_left && fds[FDS * i + FD_TO].revents)
-			send_more(remote);
-		check_end(remote);
-		check_time(remote);
+			send_pending_bytes(remote);
+		check_remote_end(remote);
+		check_remote_time(remote);
 	}
 }
 
 /* ---- asking ------------------------------------------------------------ */
 
 /* Set the time limit of the answer; of several, the longest applies. */
-static void set_answer_limit(struct remote *remote, struct json_object *request)
+static void set_answer_deadline(struct remote *remote, struct json_object *request)
 {
-	const struct protocol_request *known = protocol_request(member_text(request, "do"));
+	const struct protocol_request *known = protocol_find_request(
+		member_get_text(request, "do"));
 	int64_t end_ns;
 
 	remote->limit_ns = known->limit_s * NS_PER_S;
@@ -587,7 +588,7 @@ static void set_answer_limit(struct remote *remote, struct json_object *request)
 }
 
 /* Send a line, which may exceed the capacity of the pipe. */
-static bool send_line(const struct remote *remote, const char *line, size_t len)
+static bool send_request_line(const struct remote *remote, const char *line, size_t len)
 {
 	const int64_t end_ns = now_ns() + SILENT_NS;
 	struct pollfd to = { .fd = remote->to, .events = POLLOUT };
@@ -615,11 +616,11 @@ void remote_ask(struct remote *remote, struct json_object *request)
 
 	json_object_put(remote->answer);
 	remote->answer = NULL;
-	set_answer_limit(remote, request);
+	set_answer_deadline(remote, request);
 	remote->asked++;
 	remote->said_ns = remote->heard_ns = now_ns();
-	if (len < 0 || !send_line(remote, line, (size_t)len)) {
-		remote_say(remote, "netsync no longer accepts requests.");
+	if (len < 0 || !send_request_line(remote, line, (size_t)len)) {
+		remote_complain(remote, "netsync no longer accepts requests.");
 		remote_give_up(remote);
 	}
 	if (len >= 0)
@@ -629,7 +630,7 @@ void remote_ask(struct remote *remote, struct json_object *request)
 
 bool remote_hand_over(struct remote *remote, int *in, int *out)
 {
-	remote_ask(remote, request_new("stream"));
+	remote_ask(remote, request_create("stream"));
 	remote->asked = 0;
 	remote->handed_over = !remote->lost;
 	*in = remote->from;
@@ -637,13 +638,13 @@ bool remote_hand_over(struct remote *remote, int *in, int *out)
 	return remote->handed_over;
 }
 
-static bool is_stopped(const struct remotes *all)
+static bool is_stop_requested(const struct remotes *all)
 {
 	return all->stop && *all->stop;
 }
 
 /* Not while ssh may ask for a password on the same terminal. */
-static void show_waiting(struct remotes *all, struct progress *line)
+static void show_waiting_remotes(struct remotes *all, struct progress *line)
 {
 	static char what[33];
 
@@ -666,13 +667,13 @@ bool remotes_wait(struct remotes *all, int64_t limit_ns)
 	bool waiting = true;
 
 	progress_start(&line, "waiting");
-	while (waiting && !is_stopped(all) && (!limit_ns || now_ns() < end_ns)) {
+	while (waiting && !is_stop_requested(all) && (!limit_ns || now_ns() < end_ns)) {
 		waiting = false;
 		for (unsigned int i = 0; i < all->num; i++)
 			waiting |= all->list[i]->asked;
 		if (waiting) {
 			remotes_poll(all, 100);
-			show_waiting(all, &line);
+			show_waiting_remotes(all, &line);
 		}
 	}
 	progress_end(&line);
@@ -686,8 +687,8 @@ unsigned int remotes_connect(struct remotes *all)
 	unsigned int ready = 0;
 
 	signal(SIGPIPE, SIG_IGN);
-	for (unsigned int i = 0; i < all->num && !is_stopped(all); i++)
-		if (start_work(all->list[i]) && asks)
+	for (unsigned int i = 0; i < all->num && !is_stop_requested(all); i++)
+		if (start_remote_agent(all->list[i]) && asks)
 			remotes_wait(all, 0);
 	remotes_wait(all, 0);
 	for (unsigned int i = 0; i < all->num; i++)
@@ -698,7 +699,7 @@ unsigned int remotes_connect(struct remotes *all)
 /* ---- the end ----------------------------------------------------------- */
 
 /* Use SIGKILL if necessary: a stopped process does not handle the first signal. */
-static void end_process(struct remote *remote)
+static void end_remote_process(struct remote *remote)
 {
 	const int64_t end_ns = now_ns() + END_NS;
 
@@ -733,16 +734,16 @@ void remotes_close(struct remotes *all)
 			waiting |= all->list[i]->pid > 0;
 		if (waiting)
 			remotes_poll(all, 100);
-		if (is_stopped(all) && end_ns > now_ns() + END_NS)
+		if (is_stop_requested(all) && end_ns > now_ns() + END_NS)
 			end_ns = now_ns() + END_NS;
 	}
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
 		if (remote->pid > 0) {
-			remote_say(remote, "%s does not exit; closing the connection.",
-				   all->work ? "the program there" : "netsync");
-			end_process(remote);
+			remote_complain(remote, "%s does not exit; closing the connection.",
+					all->work ? "the program there" : "netsync");
+			end_remote_process(remote);
 		}
 		close_fd(&remote->from);
 		close_fd(&remote->err);

@@ -161,21 +161,21 @@ void remote_send(struct remote *remote, const char *data, size_t size);
 void remote_end_input(struct remote *remote, int64_t limit_ns);
 
 /* {"do":what}, which protocol.h knows */
-struct json_object *request_new(const char *what);
+struct json_object *request_create(const char *what);
 
 /* Stop using this machine. */
 void remote_give_up(struct remote *remote);
 /* The same, and disconnect it, so that it cannot send through forwarded ports, either. */
-void remote_cut(struct remote *remote);
+void remote_disconnect(struct remote *remote);
 
 /* Print a message with its name; the number of messages is limited. */
-void remote_say(struct remote *remote, const char *format, ...)
+void remote_complain(struct remote *remote, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- for remote.c and hear.c alone --------------------------------------- */
 
 /* Process the complete lines and data in its buffer. */
-void remote_hear(struct remote *remote);
+void remote_use_input(struct remote *remote);
 /* Drop the first bytes of a buffer. */
 void buffer_drop(struct buffer *buffer, size_t len);
 

@@ -29,7 +29,7 @@ struct remote_group {
 #define MAX_GROUP_SIZE (PROTOCOL_LINE / 8)
 
 /* Return the colon after [USER@]HOST, or NULL for a path on this machine. */
-static const char *end_of_host(const char *text)
+static const char *find_end_of_host(const char *text)
 {
 	const char *at = text + strcspn(text, "@/[:");
 
@@ -46,18 +46,18 @@ static const char *end_of_host(const char *text)
 	return *at == ':' && at > text ? at : NULL;
 }
 
-static const char *skip_name(const char *argument)
+static const char *skip_argument_name(const char *argument)
 {
-	const size_t length = argument_name_length(argument);
+	const size_t length = argument_get_name_length(argument);
 
 	return length ? argument + length + 1 : argument;
 }
 
 bool is_remote_trace(const char *argument)
 {
-	const char *path = skip_name(argument);
+	const char *path = skip_argument_name(argument);
 
-	return end_of_host(path) && access(path, F_OK);
+	return find_end_of_host(path) && access(path, F_OK);
 }
 
 static bool are_texts_equal(const char *a, const char *b)
@@ -66,8 +66,8 @@ static bool are_texts_equal(const char *a, const char *b)
 }
 
 /* The group of a trace whose path has @size bytes. */
-static struct remote_group *find_group(struct remote_traces *traces, char *host, char *name,
-				       size_t size)
+static struct remote_group *find_or_add_remote_group(struct remote_traces *traces, char *host,
+						     char *name, size_t size)
 {
 	struct remote_group *group;
 
@@ -91,10 +91,10 @@ static struct remote_group *find_group(struct remote_traces *traces, char *host,
 	return group;
 }
 
-bool remote_trace_parts(const char *argument, char **host, char **name, const char **path)
+bool remote_trace_split(const char *argument, char **host, char **name, const char **path)
 {
-	const size_t length = argument_name_length(argument);
-	const char *text = skip_name(argument), *colon = end_of_host(text);
+	const size_t length = argument_get_name_length(argument);
+	const char *text = skip_argument_name(argument), *colon = find_end_of_host(text);
 
 	*path = colon[1] ? colon + 1 : ".";
 	*host = strndup(text, colon - text);
@@ -103,7 +103,7 @@ bool remote_trace_parts(const char *argument, char **host, char **name, const ch
 		return true;
 	free(*host);
 	free(*name);
-	return no_memory();
+	return complain_no_memory();
 }
 
 bool remote_traces_add(struct remote_traces *traces, const char *argument)
@@ -112,12 +112,12 @@ bool remote_traces_add(struct remote_traces *traces, const char *argument)
 	char *host, *name;
 	const char *path;
 
-	if (!remote_trace_parts(argument, &host, &name, &path))
+	if (!remote_trace_split(argument, &host, &name, &path))
 		return false;
-	group = find_group(traces, host, name, strlen(path));
+	group = find_or_add_remote_group(traces, host, name, strlen(path));
 	return group && !json_object_array_add(group->paths, json_object_new_string(path)) ?
 		       true :
-		       no_memory();
+		       complain_no_memory();
 }
 
 /* Return [USER@]HOST[:PORT] for remotes_add(), or NULL if out of memory. */
@@ -135,11 +135,12 @@ static char *format_remote_host(const struct remote *remote)
 		       host;
 }
 
-bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
-			  const char *path)
+bool remote_traces_add_host(struct remote_traces *traces, const struct remote *remote,
+			    const char *path)
 {
 	char *host = format_remote_host(remote), *name = strdup(remote->name);
-	struct remote_group *group = host && name ? find_group(traces, host, name, strlen(path)) :
+	struct remote_group *group = host && name ? find_or_add_remote_group(traces, host, name,
+									     strlen(path)) :
 						    NULL;
 
 	if (!host || !name) {
@@ -148,39 +149,40 @@ bool remote_traces_add_of(struct remote_traces *traces, const struct remote *rem
 	}
 	return group && !json_object_array_add(group->paths, json_object_new_string(path)) ?
 		       true :
-		       no_memory();
+		       complain_no_memory();
 }
 
 /* ---- reading ----------------------------------------------------------------- */
 
 static void request_traces(struct remote_traces *traces, unsigned int which)
 {
-	struct json_object *request = request_new("serve");
+	struct json_object *request = request_create("serve");
 
 	json_object_object_add(request, "paths", json_object_get(traces->groups[which].paths));
 	json_object_object_add(request, "timeout", json_object_new_int64(traces->timeout_ns));
 	remote_ask(traces->all.list[which], request);
 }
 
-static void lose_group(struct remote_traces *traces, unsigned int which, const char *why)
+static void note_lost_group(struct remote_traces *traces, unsigned int which, const char *why)
 {
 	traces->lost++;
 	traces->groups[which].lost = strdup(why ? why : "It could not be reached.");
 }
 
-static void open_group(struct remote_traces *traces, unsigned int which, struct netsync_io *io)
+static void open_remote_group(struct remote_traces *traces, unsigned int which,
+			      struct netsync_io *io)
 {
 	struct remote *remote = traces->all.list[which];
 	int in, out;
 
 	if (!remote->answer || !remote_hand_over(remote, &in, &out)) {
-		lose_group(traces, which, remote->last_said);
+		note_lost_group(traces, which, remote->last_said);
 		return;
 	}
 	if (netsync_io_add_served(io, remote->name, traces->groups[which].name, in, out) > 0)
 		return;
 	complain("%s", netsync_io_error(io));
-	lose_group(traces, which, netsync_io_error(io));
+	note_lost_group(traces, which, netsync_io_error(io));
 	remote_give_up(remote);
 }
 
@@ -205,11 +207,11 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 	 * one machine after the other.
 	 */
 	for (unsigned int i = 0; i < traces->num; i++)
-		open_group(traces, i, io);
+		open_remote_group(traces, i, io);
 }
 
-const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
-			       const char **why)
+const char *remote_traces_get_lost(const struct remote_traces *traces, unsigned int which,
+				   const char **why)
 {
 	*why = traces->groups[which].lost;
 	return *why ? traces->groups[which].host : NULL;

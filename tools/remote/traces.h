@@ -32,14 +32,14 @@ bool is_remote_trace(const char *argument);
  * Split an argument: the HOST, the NAME or NULL, and the PATH, which points into
  * @argument. Return false if out of memory. Otherwise the caller frees the first two.
  */
-bool remote_trace_parts(const char *argument, char **host, char **name, const char **path);
+bool remote_trace_split(const char *argument, char **host, char **name, const char **path);
 
 /* Add an argument. If it is invalid, print a message and return false. */
 bool remote_traces_add(struct remote_traces *traces, const char *argument);
 
 /* Add @path of a host that was already reached, with the host's name. */
-bool remote_traces_add_of(struct remote_traces *traces, const struct remote *remote,
-			  const char *path);
+bool remote_traces_add_host(struct remote_traces *traces, const struct remote *remote,
+			    const char *path);
 
 /*
  * Connect to all machines, and add their traces to a reader. A machine that cannot be
@@ -50,8 +50,8 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io);
  * If nothing was read from the machine with a number below @num, return its name as given, and
  * a sentence with the reason. Otherwise return NULL.
  */
-const char *remote_traces_lost(const struct remote_traces *traces, unsigned int which,
-			       const char **why);
+const char *remote_traces_get_lost(const struct remote_traces *traces, unsigned int which,
+				   const char **why);
 /*
  * After reading, print the amount of transferred data. Return the number of machines that were
  * not read completely.

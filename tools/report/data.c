@@ -24,8 +24,8 @@ static int print_quoted(json_object *object, struct printbuf *text, int level, i
 	return printbuf_memappend(text, number, strlen(number));
 }
 
-static int quote_large(json_object *object, int flags, json_object *parent, const char *key,
-		       size_t *index, void *data)
+static int quote_large_number(json_object *object, int flags, json_object *parent, const char *key,
+			      size_t *index, void *data)
 {
 	(void)flags;
 	(void)parent;
@@ -63,8 +63,8 @@ static int64_t get_size_at(json_object *knots, size_t knot, int side)
  * From a run of knots, append the first knot and the knot with the largest bound in each
  * direction.
  */
-static void append_largest(struct json_writer *w, json_object *array, json_object *knots,
-			   size_t from, size_t to)
+static void append_largest_knots(struct json_writer *w, json_object *array, json_object *knots,
+				 size_t from, size_t to)
 {
 	size_t largest[] = { from, from };
 
@@ -92,7 +92,7 @@ static void thin_knots(struct json_writer *w, json_object *host, size_t most)
 	array = json_object_new_array();
 	step = (num - 1) / (most / 3) + 1;
 	for (size_t i = 0; i < num - 1; i += step)
-		append_largest(w, array, knots, i, i + step < num - 1 ? i + step : num - 1);
+		append_largest_knots(w, array, knots, i, i + step < num - 1 ? i + step : num - 1);
 	json_append(w, array, json_object_get(json_object_array_get_idx(knots, num - 1)));
 	json_put(w, bound, "knots", array);
 }
@@ -111,7 +111,8 @@ static void thin_bounds(struct json_writer *w, json_object *result)
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void put_points(struct json_writer *w, json_object *object, const struct traffic_way *way)
+static void put_traffic_points(struct json_writer *w, json_object *object,
+			       const struct traffic_way *way)
 {
 	const struct traffic_point *first = way->points;
 	json_object *times = json_object_new_array_ext(way->num_points);
@@ -149,7 +150,7 @@ static json_object *make_direction_object(struct json_writer *w,
 	json_put_time(w, object, "median", way->median_ns);
 	json_put_time(w, object, "p99", way->p99_ns);
 	json_put_time(w, object, "max", way->max_ns);
-	put_points(w, object, way);
+	put_traffic_points(w, object, way);
 	put_details(w, object, &content->details->ways[number]);
 	return object;
 }
@@ -173,12 +174,12 @@ static json_object *make_qualities_object(struct json_writer *w)
 		const enum netsync_quality quality = (enum netsync_quality)i;
 
 		json_put(w, object, netsync_quality_name(quality),
-			 json_object_new_string(quality_meaning(quality)));
+			 json_object_new_string(quality_get_meaning(quality)));
 	}
 	return object;
 }
 
-char *report_data(const struct report_content *content)
+char *report_make_data(const struct report_content *content)
 {
 	struct json_writer w = { 0 };
 	json_object *root = json_object_new_object();
@@ -191,14 +192,14 @@ char *report_data(const struct report_content *content)
 	json_put(&w, root, "result", json_object_get(content->result));
 	if (content->traffic) {
 		json_put(&w, root, "ways", make_directions_array(&w, content));
-		json_put(&w, root, "files", place_files(&w, content));
+		json_put(&w, root, "files", make_place_files_array(&w, content));
 		/* Text files follow the traces, and have times in ns. */
 		json_put(&w, root, "first_text",
 			 json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {
 		json_put_null(&w, root, "ways");
 	}
-	json_c_visit(root, 0, quote_large, NULL);
+	json_c_visit(root, 0, quote_large_number, NULL);
 	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN |
 							    JSON_C_TO_STRING_NOSLASHESCAPE);
 	if (text && !w.failed)

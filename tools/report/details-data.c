@@ -32,8 +32,8 @@ static void put_detail_address(struct json_writer *w, json_object *object, const
  * Write the properties that all packets of a flow share. For messages from a text file,
  * all are unknown.
  */
-static void put_flow(struct json_writer *w, json_object *object,
-		     const struct spooled_packet *packet)
+static void put_flow_fields(struct json_writer *w, json_object *object,
+			    const struct spooled_packet *packet)
 {
 	put_detail_number(w, object, "protocol", packet->protocol);
 	if (packet->fields & NETSYNC_HAS_ADDRS) {
@@ -50,8 +50,8 @@ static void put_flow(struct json_writer *w, json_object *object,
  * Write the fields that distinguish the packet from others of its flow, if a capture
  * contains the packet.
  */
-static void put_identity(struct json_writer *w, json_object *object,
-			 const struct netsync_packet *pkt)
+static void put_packet_identity(struct json_writer *w, json_object *object,
+				const struct netsync_packet *pkt)
 {
 	if (!pkt->size)
 		return;
@@ -91,10 +91,10 @@ static json_object *make_late_object(struct json_writer *w, const struct late_me
 	json_put_time(w, object, "before", late->point.before_ns);
 	json_put_time(w, object, "after", late->point.after_ns);
 	json_put_time(w, object, "bound", late->bound_ns);
-	put_flow(w, object, &late->packet);
+	put_flow_fields(w, object, &late->packet);
 	if (late->packet.fields & NETSYNC_HAS_LEN)
 		put_detail_number(w, object, "len", late->packet.len);
-	put_identity(w, object, &late->seen);
+	put_packet_identity(w, object, &late->seen);
 	json_put(w, object, "sender", make_places_array(w, late, SENDER));
 	json_put(w, object, "receiver", make_places_array(w, late, RECEIVER));
 	return object;
@@ -104,7 +104,7 @@ static json_object *make_flow_object(struct json_writer *w, const struct traffic
 {
 	json_object *object = json_object_new_object();
 
-	put_flow(w, object, &flow->packet);
+	put_flow_fields(w, object, &flow->packet);
 	put_detail_number(w, object, "messages", flow->messages);
 	if (flow->has_bytes)
 		put_detail_number(w, object, "bytes", flow->bytes);
@@ -126,13 +126,13 @@ void put_details(struct json_writer *w, json_object *object, const struct way_de
 	json_put(w, object, "flows", flows);
 }
 
-json_object *place_files(struct json_writer *w, const struct report_content *content)
+json_object *make_place_files_array(struct json_writer *w, const struct report_content *content)
 {
 	json_object *array = json_object_new_array();
 
 	for (uint32_t i = 0; i < netsync_io_num_traces(content->io); i++)
-		json_append(w, array, new_string(trace_info(content->io, i).path));
+		json_append(w, array, new_json_string(get_io_trace_info(content->io, i).path));
 	for (int i = 0; i < content->input->num_texts; i++)
-		json_append(w, array, new_string(content->input->texts[i].path));
+		json_append(w, array, new_json_string(content->input->texts[i].path));
 	return array;
 }

@@ -12,8 +12,8 @@
 #define MAX_LATE 20
 #define MAX_LATE_OF_ALL 4000
 
-ptrdiff_t details_way_of(const struct traffic *traffic, const struct spooled *message,
-			 ptrdiff_t last)
+ptrdiff_t details_find_way(const struct traffic *traffic, const struct spooled *message,
+			   ptrdiff_t last)
 {
 	size_t low = 0, high = traffic->num_ways;
 
@@ -46,40 +46,41 @@ struct choosing {
 };
 
 /* Does a message with this delay rank before one with the other delay? */
-static bool is_later(int64_t delay_ns, int64_t other_ns)
+static bool is_delay_ranked_before(int64_t delay_ns, int64_t other_ns)
 {
 	if (delay_ns < 0 || other_ns < 0)
 		return delay_ns < other_ns;
 	return delay_ns > other_ns;
 }
 
-static void insert_late(struct way_details *way, size_t most, const struct spooled_packet *packet,
-			const struct traffic_point *point)
+static void insert_late_message(struct way_details *way, size_t most,
+				const struct spooled_packet *packet,
+				const struct traffic_point *point)
 {
 	size_t at = way->num_late < most ? way->num_late++ : most - 1;
 
-	while (at && is_later(point->after_ns, way->late[at - 1].point.after_ns)) {
+	while (at && is_delay_ranked_before(point->after_ns, way->late[at - 1].point.after_ns)) {
 		way->late[at] = way->late[at - 1];
 		at--;
 	}
 	way->late[at] = (struct late_message){ .packet = *packet, .point = *point };
 }
 
-static bool choose_late(void *data, const void *record)
+static bool choose_late_message(void *data, const void *record)
 {
 	const struct spooled_packet *packet = record;
 	struct choosing *c = data;
 	struct traffic_point point;
 	struct way_details *way;
 
-	c->last = details_way_of(c->traffic, &packet->message, c->last);
+	c->last = details_find_way(c->traffic, &packet->message, c->last);
 	if (c->last < 0 || !c->details->ways[c->last].late)
 		return true;
 	way = &c->details->ways[c->last];
-	point = traffic_point_of(c->hosts, &c->traffic->ways[c->last], &packet->message);
+	point = traffic_make_point(c->hosts, &c->traffic->ways[c->last], &packet->message);
 	if (way->num_late < c->most ||
-	    is_later(point.after_ns, way->late[way->num_late - 1].point.after_ns))
-		insert_late(way, c->most, packet, &point);
+	    is_delay_ranked_before(point.after_ns, way->late[way->num_late - 1].point.after_ns))
+		insert_late_message(way, c->most, packet, &point);
 	return true;
 }
 
@@ -108,7 +109,7 @@ static void set_delay_bound(struct late_message *late, const struct traffic_host
  * Does the page have delays of this direction? Delays between uncorrected clocks are
  * meaningless. Directions without points are skipped, too.
  */
-static bool has_delays(const struct traffic_way *way)
+static bool has_way_delays(const struct traffic_way *way)
 {
 	return way->corrected && way->num_points;
 }
@@ -118,16 +119,16 @@ static bool make_room_for_late(struct choosing *c)
 	size_t num = 0;
 
 	for (size_t i = 0; i < c->traffic->num_ways; i++)
-		num += has_delays(&c->traffic->ways[i]);
-	c->most = details_share(MAX_LATE_OF_ALL, num, MAX_LATE);
+		num += has_way_delays(&c->traffic->ways[i]);
+	c->most = details_compute_share(MAX_LATE_OF_ALL, num, MAX_LATE);
 	for (size_t i = 0; i < c->traffic->num_ways; i++) {
 		struct way_details *way = &c->details->ways[i];
 
-		if (!has_delays(&c->traffic->ways[i]))
+		if (!has_way_delays(&c->traffic->ways[i]))
 			continue;
 		way->late = calloc(c->most, sizeof(*way->late));
 		if (!way->late)
-			return no_memory();
+			return complain_no_memory();
 	}
 	return true;
 }
@@ -140,8 +141,8 @@ bool details_collect(struct details *details, struct spool *spool, const struct 
 	details->num_ways = traffic->num_ways;
 	details->ways = calloc(traffic->num_ways + 1, sizeof(*details->ways));
 	if (!details->ways)
-		return no_memory();
-	if (!make_room_for_late(&c) || !spool_replay(spool, choose_late, &c))
+		return complain_no_memory();
+	if (!make_room_for_late(&c) || !spool_read_records(spool, choose_late_message, &c))
 		return false;
 	for (size_t i = 0; i < details->num_ways; i++)
 		for (size_t j = 0; j < details->ways[i].num_late; j++)

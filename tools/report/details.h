@@ -85,14 +85,14 @@ void details_release(struct details *details);
  * Return the index of a direction in @traffic, or -1 if there is none. @last is the index of
  * the previous message's direction.
  */
-ptrdiff_t details_way_of(const struct traffic *traffic, const struct spooled *message,
-			 ptrdiff_t last);
+ptrdiff_t details_find_way(const struct traffic *traffic, const struct spooled *message,
+			   ptrdiff_t last);
 
 /*
  * Return a limit for each of @num_ways directions: at least 1 and at most @most, such
  * that the sum is about @all.
  */
-static inline size_t details_share(size_t all, size_t num_ways, size_t most)
+static inline size_t details_compute_share(size_t all, size_t num_ways, size_t most)
 {
 	const size_t each = num_ways ? all / num_ways : most;
 

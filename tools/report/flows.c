@@ -112,7 +112,7 @@ static struct flows_of_way *find_message_flows(struct flow_collector *c,
 					       const struct spooled_packet *packet,
 					       struct flow_key *key)
 {
-	c->last = details_way_of(c->traffic, &packet->message, c->last);
+	c->last = details_find_way(c->traffic, &packet->message, c->last);
 	if (c->last < 0 || !c->traffic->ways[c->last].num_points)
 		return NULL;
 	return set_flow_key(key, packet) ? &c->ways[c->last] : NULL;
@@ -130,8 +130,8 @@ static size_t find_smallest_counter(const struct flows_of_way *way)
 	return least;
 }
 
-static size_t find_counter(const struct flows_of_way *way, const struct flow_key *key,
-			   uint64_t hash)
+static size_t find_flow_counter(const struct flows_of_way *way, const struct flow_key *key,
+				uint64_t hash)
 {
 	if (way->last < way->num_counters && way->hashes[way->last] == hash &&
 	    is_same_flow(&way->counters[way->last].key, key))
@@ -142,14 +142,14 @@ static size_t find_counter(const struct flows_of_way *way, const struct flow_key
 	return way->num_counters;
 }
 
-static bool open_counters(struct flows_of_way *way, size_t num)
+static bool open_flow_counters(struct flows_of_way *way, size_t num)
 {
 	way->hashes = calloc(num, sizeof(*way->hashes));
 	way->counters = calloc(num, sizeof(*way->counters));
-	return (way->hashes && way->counters) || no_memory();
+	return (way->hashes && way->counters) || complain_no_memory();
 }
 
-static bool count_flow(void *data, const void *record)
+static bool count_message_flow(void *data, const void *record)
 {
 	struct flow_collector *c = data;
 	struct flow_key key;
@@ -158,10 +158,10 @@ static bool count_flow(void *data, const void *record)
 
 	if (!way)
 		return true;
-	if (!way->counters && !open_counters(way, c->max_counters))
+	if (!way->counters && !open_flow_counters(way, c->max_counters))
 		return false;
 	hash = hash_flow(&key);
-	way->last = find_counter(way, &key, hash);
+	way->last = find_flow_counter(way, &key, hash);
 	if (way->last == way->num_counters) {
 		/*
 		 * A flow that replaces another one inherits its count, because it may be
@@ -187,7 +187,7 @@ static int compare_counters(const void *a, const void *b)
 	return memcmp(&p->key, &q->key, sizeof(p->key));
 }
 
-static bool open_counted(struct flows_of_way *way, size_t most)
+static bool open_counted_flows(struct flows_of_way *way, size_t most)
 {
 	const size_t num = way->num_counters < most ? way->num_counters : most;
 
@@ -196,14 +196,14 @@ static bool open_counted(struct flows_of_way *way, size_t most)
 	qsort(way->counters, way->num_counters, sizeof(*way->counters), compare_counters);
 	way->counted = calloc(num, sizeof(*way->counted));
 	if (!way->counted)
-		return no_memory();
+		return complain_no_memory();
 	for (way->num_counted = 0; way->num_counted < num; way->num_counted++) {
 		struct counted_flow *flow = &way->counted[way->num_counted];
 
 		flow->key = way->counters[way->num_counted].key;
 		flow->is.has_bytes = true;
 		if (!delay_classes_open(&flow->delays))
-			return no_memory();
+			return complain_no_memory();
 	}
 	way->last = 0;
 	return true;
@@ -211,7 +211,7 @@ static bool open_counted(struct flows_of_way *way, size_t most)
 
 /* ---- second pass: counts -------------------------------------------------- */
 
-static struct counted_flow *find_counted(struct flows_of_way *way, const struct flow_key *key)
+static struct counted_flow *find_counted_flow(struct flows_of_way *way, const struct flow_key *key)
 {
 	if (way->last < way->num_counted && is_same_flow(&way->counted[way->last].key, key))
 		return &way->counted[way->last];
@@ -223,13 +223,13 @@ static struct counted_flow *find_counted(struct flows_of_way *way, const struct 
 	return NULL;
 }
 
-static bool count_delays(void *data, const void *record)
+static bool count_flow_delay(void *data, const void *record)
 {
 	const struct spooled_packet *packet = record;
 	struct flow_collector *c = data;
 	struct flow_key key;
 	struct flows_of_way *way = find_message_flows(c, packet, &key);
-	struct counted_flow *flow = way ? find_counted(way, &key) : NULL;
+	struct counted_flow *flow = way ? find_counted_flow(way, &key) : NULL;
 	struct traffic_point point;
 
 	if (!flow)
@@ -240,7 +240,7 @@ static bool count_delays(void *data, const void *record)
 		flow->is.bytes += packet->len;
 	else
 		flow->is.has_bytes = false;
-	point = traffic_point_of(c->hosts, &c->traffic->ways[c->last], &packet->message);
+	point = traffic_make_point(c->hosts, &c->traffic->ways[c->last], &packet->message);
 	delay_classes_add(&flow->delays, point.after_ns);
 	return true;
 }
@@ -263,7 +263,7 @@ static bool hand_over_flows(struct flows_of_way *way, struct way_details *detail
 	qsort(way->counted, way->num_counted, sizeof(*way->counted), compare_flows);
 	details->flows = calloc(num, sizeof(*details->flows));
 	if (!details->flows)
-		return no_memory();
+		return complain_no_memory();
 	for (size_t i = 0; i < num; i++) {
 		struct traffic_flow *flow = &details->flows[i];
 
@@ -280,15 +280,15 @@ static bool hand_over_flows(struct flows_of_way *way, struct way_details *detail
 
 static bool collect_flows(struct flow_collector *c, struct details *details, struct spool *spool)
 {
-	const size_t most = details_share(MAX_COUNTED_OF_ALL, c->num_busy, MAX_COUNTED);
+	const size_t most = details_compute_share(MAX_COUNTED_OF_ALL, c->num_busy, MAX_COUNTED);
 
-	if (!spool_replay(spool, count_flow, c))
+	if (!spool_read_records(spool, count_message_flow, c))
 		return false;
 	for (size_t i = 0; i < c->traffic->num_ways; i++)
-		if (!open_counted(&c->ways[i], most))
+		if (!open_counted_flows(&c->ways[i], most))
 			return false;
 	c->last = -1;
-	if (!spool_replay(spool, count_delays, c))
+	if (!spool_read_records(spool, count_flow_delay, c))
 		return false;
 	for (size_t i = 0; i < c->traffic->num_ways; i++)
 		if (!hand_over_flows(&c->ways[i], &details->ways[i]))
@@ -313,10 +313,10 @@ bool details_collect_flows(struct details *details, struct spool *spool,
 
 	for (size_t i = 0; i < traffic->num_ways; i++)
 		c.num_busy += traffic->ways[i].num_points > 0;
-	c.max_counters = details_share(MAX_COUNTERS_OF_ALL, c.num_busy, MAX_COUNTERS);
+	c.max_counters = details_compute_share(MAX_COUNTERS_OF_ALL, c.num_busy, MAX_COUNTERS);
 	c.ways = calloc(traffic->num_ways + 1, sizeof(*c.ways));
 	if (!c.ways)
-		return no_memory();
+		return complain_no_memory();
 	ok = collect_flows(&c, details, spool);
 	for (size_t i = 0; i < traffic->num_ways; i++)
 		release_flows(&c.ways[i]);

@@ -10,15 +10,15 @@ __asm__(".pushsection .rodata\n"
 
 extern const char page_text[];
 
-bool write_page(FILE *out, const char *data, const struct critical_path *path)
+bool write_report_page(FILE *out, const char *data, const struct critical_path *path)
 {
-	const char *rest = page_begin(out, page_text);
+	const char *rest = page_write_begin(out, page_text);
 	bool ok = true;
 
-	page_put(out, data);
-	rest = page_begin(out, rest);
+	page_put_json(out, data);
+	rest = page_write_begin(out, rest);
 	if (path)
-		ok = report_path(out, path);
+		ok = report_write_path(out, path);
 	else
 		fputs("null", out);
 	fputs(rest, out);

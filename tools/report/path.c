@@ -22,7 +22,8 @@ static int64_t find_actor_number(const struct critical_path *path, struct actor 
 
 	for (uint32_t i = 0; i < who.host; i++)
 		number += hosts[i].num_threads + 1;
-	return path_thread(path, who) ? number + who.thread : number + hosts[who.host].num_threads;
+	return path_find_thread(path, who) ? number + who.thread :
+					     number + hosts[who.host].num_threads;
 }
 
 /*
@@ -54,13 +55,13 @@ static void write_piece_row(FILE *out, const struct critical_path *path, size_t 
 static json_object *make_thread_array(struct json_writer *w, const struct critical_path *path,
 				      struct actor who)
 {
-	const struct record_thread *thread = path_thread(path, who);
+	const struct record_thread *thread = path_find_thread(path, who);
 	json_object *array = json_object_new_array();
 
 	json_append(w, array, json_object_new_int64(who.host));
 	if (thread) {
 		json_append(w, array, json_object_new_int64(thread->tid));
-		json_append(w, array, new_string(thread->name));
+		json_append(w, array, new_json_string(thread->name));
 	}
 	return array;
 }
@@ -105,22 +106,22 @@ static json_object *make_path_legend(struct json_writer *w, const struct critica
 	json_put(w, object, "who", json_object_new_int64(find_actor_number(path, path->who)));
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < path->base->num_hosts; i++)
-		json_append(w, list, new_string(path->base->hosts[i].name));
+		json_append(w, list, new_json_string(path->base->hosts[i].name));
 	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (int i = 0; i < NUM_PIECES; i++)
-		json_append(w, list, new_string(path_kind(i)));
+		json_append(w, list, new_json_string(path_get_kind_name(i)));
 	json_put(w, object, "kinds", list);
 	list = json_object_new_array();
 	for (int i = 0; i < NUM_REASONS; i++)
-		json_append(w, list, new_string(path_reason(i)));
+		json_append(w, list, new_json_string(path_get_reason_text(i)));
 	json_put(w, object, "reasons", list);
 	json_put(w, object, "threads", make_threads_array(w, path));
 	json_put(w, object, "charges", make_charges_array(w, path));
 	return object;
 }
 
-bool report_path(FILE *out, const struct critical_path *path)
+bool report_write_path(FILE *out, const struct critical_path *path)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = make_path_legend(&w, path);
@@ -135,7 +136,7 @@ bool report_path(FILE *out, const struct critical_path *path)
 	}
 	fputs("\n],\"meaning\":", out);
 	if (text)
-		page_put(out, text);
+		page_put_json(out, text);
 	putc('}', out);
 	json_object_put(object);
 	return text && !ferror(out);

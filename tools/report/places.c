@@ -74,7 +74,7 @@ static int compare_sought(const void *a, const void *b)
 	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
 }
 
-static void add_sought(struct place_search *search, struct late_message *late)
+static void add_sought_ends(struct place_search *search, struct late_message *late)
 {
 	const struct spooled *message = &late->packet.message;
 
@@ -92,7 +92,7 @@ static void add_sought(struct place_search *search, struct late_message *late)
 	};
 }
 
-static bool list_sought(struct place_search *search, struct details *details)
+static bool list_sought_ends(struct place_search *search, struct details *details)
 {
 	size_t num = 0;
 
@@ -104,7 +104,7 @@ static bool list_sought(struct place_search *search, struct details *details)
 		return false;
 	for (size_t i = 0; i < details->num_ways; i++)
 		for (size_t j = 0; j < details->ways[i].num_late; j++)
-			add_sought(search, &details->ways[i].late[j]);
+			add_sought_ends(search, &details->ways[i].late[j]);
 	for (size_t i = 0; i < num; i++)
 		search->sorted[i] = &search->ends[i];
 	qsort(search->sorted, num, sizeof(*search->sorted), compare_sought);
@@ -112,8 +112,8 @@ static bool list_sought(struct place_search *search, struct details *details)
 }
 
 /* Return the first of the sorted ends of this host that is at or after this time. */
-static struct sought_end **find_first_sought(struct sought_end **sorted, size_t num, uint32_t host,
-					     int64_t time_ns)
+static struct sought_end **find_first_sought_end(struct sought_end **sorted, size_t num,
+						 uint32_t host, int64_t time_ns)
 {
 	struct sought_end key = { .host = host, .time_ns = time_ns }, *at = &key;
 
@@ -133,8 +133,8 @@ static struct sought_end **find_first_sought(struct sought_end **sorted, size_t 
 /* ---- frames -------------------------------------------------------------- */
 
 /* Add a frame to the candidates of an end. Return false if out of memory. */
-static bool add_found(const struct place_search *search, struct sought_end *end,
-		      const struct netsync_io_frame *frame)
+static bool add_found_frame(const struct place_search *search, struct sought_end *end,
+			    const struct netsync_io_frame *frame)
 {
 	const uint8_t protocol = end->late->packet.protocol;
 	struct found_frame *found;
@@ -154,21 +154,21 @@ static bool add_found(const struct place_search *search, struct sought_end *end,
  * Add a frame to the candidates of all ends of this kind at a time of the trace. Return
  * false if out of memory.
  */
-static bool add_found_at(const struct place_search *search, unsigned int kind, int64_t time_ns,
-			 const struct netsync_io_frame *frame)
+static bool add_found_frames_at(const struct place_search *search, unsigned int kind,
+				int64_t time_ns, const struct netsync_io_frame *frame)
 {
 	struct sought_end **last = search->first + search->num, **at;
 
 	if (__builtin_add_overflow(time_ns, search->trace.shift_ns, &time_ns))
 		return true;
-	at = find_first_sought(search->first, search->num, search->trace.host, time_ns);
+	at = find_first_sought_end(search->first, search->num, search->trace.host, time_ns);
 	for (; at < last && (*at)->time_ns == time_ns; at++)
-		if ((*at)->end == kind && !add_found(search, *at, frame))
+		if ((*at)->end == kind && !add_found_frame(search, *at, frame))
 			return false;
 	return true;
 }
 
-static int look_at_frame(void *data, const struct netsync_io_frame *frame)
+static int match_sought_frame(void *data, const struct netsync_io_frame *frame)
 {
 	struct place_search *search = data;
 	int64_t end_ns;
@@ -177,13 +177,13 @@ static int look_at_frame(void *data, const struct netsync_io_frame *frame)
 		progress_show(&search->progress, 0, 0);
 	if (__builtin_add_overflow(frame->time_ns, frame->tick_ns - 1, &end_ns))
 		end_ns = frame->time_ns;
-	search->no_memory = !add_found_at(search, SENDER, frame->time_ns, frame) ||
-			    !add_found_at(search, RECEIVER, end_ns, frame);
+	search->no_memory = !add_found_frames_at(search, SENDER, frame->time_ns, frame) ||
+			    !add_found_frames_at(search, RECEIVER, end_ns, frame);
 	return search->no_memory;
 }
 
 /* Set search->first and search->num to the ends that a trace may contain according to its span. */
-static void choose_ends(struct place_search *search, const struct netsync_io_trace *trace)
+static void mark_ends_of_trace(struct place_search *search, const struct netsync_io_trace *trace)
 {
 	const int64_t last_ns = !strcmp(trace->format, "pcap") &&
 						trace->last_ns < INT64_MAX - CAPTURE_SLACK ?
@@ -191,13 +191,13 @@ static void choose_ends(struct place_search *search, const struct netsync_io_tra
 					trace->last_ns;
 	struct sought_end **end = search->sorted + search->num_ends;
 
-	search->first = find_first_sought(search->sorted, search->num_ends, trace->host,
-					  trace->first_ns);
+	search->first = find_first_sought_end(search->sorted, search->num_ends, trace->host,
+					      trace->first_ns);
 	search->num = last_ns == INT64_MAX ?
 			      (size_t)(end - search->first) :
-			      (size_t)(find_first_sought(search->first,
-							 (size_t)(end - search->first), trace->host,
-							 last_ns + 1) -
+			      (size_t)(find_first_sought_end(search->first,
+							     (size_t)(end - search->first),
+							     trace->host, last_ns + 1) -
 				       search->first);
 }
 
@@ -205,16 +205,16 @@ static void choose_ends(struct place_search *search, const struct netsync_io_tra
  * Read all captures. If a capture cannot be read again, print a warning. Return false if
  * out of memory.
  */
-static bool read_captures(struct place_search *search, struct netsync_io *io)
+static bool find_frames_in_captures(struct place_search *search, struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		search->trace = trace_info(io, i);
+		search->trace = get_io_trace_info(io, i);
 		search->file = i;
 		if (strcmp(search->trace.format, "pcap") || !search->trace.packets)
 			continue;
-		choose_ends(search, &search->trace);
+		mark_ends_of_trace(search, &search->trace);
 		if (search->num &&
-		    netsync_io_read_frames(io, search->trace.path, look_at_frame, search)) {
+		    netsync_io_read_frames(io, search->trace.path, match_sought_frame, search)) {
 			if (search->no_memory)
 				return false;
 			complain("warning: cannot find the frames of late messages: %s",
@@ -277,7 +277,7 @@ static int rate_place_agreement(const struct late_message *late, const struct fo
 			sent->packet.ip_id == received->packet.ip_id);
 }
 
-static struct found_frame *find_frame_at(const struct sought_end *end, size_t number)
+static struct found_frame *find_found_frame(const struct sought_end *end, size_t number)
 {
 	return number < end->num_found ? &end->found[number] : NULL;
 }
@@ -293,8 +293,8 @@ static int compare_frames(const struct sought_end *sender, const struct sought_e
 
 	for (size_t i = 0; !i || i < sender->num_found; i++)
 		for (size_t j = 0; !j || j < receiver->num_found; j++) {
-			struct found_frame *sent = find_frame_at(sender, i);
-			struct found_frame *received = find_frame_at(receiver, j);
+			struct found_frame *sent = find_found_frame(sender, i);
+			struct found_frame *received = find_found_frame(receiver, j);
 			const int score = rate_place_agreement(sender->late, sent, received);
 
 			found = score > found ? score : found;
@@ -307,7 +307,7 @@ static int compare_frames(const struct sought_end *sender, const struct sought_e
 }
 
 /* Return the number of messages before this one in the list with the same times at both ends. */
-static size_t count_alike(const struct place_search *search, size_t number)
+static size_t count_alike_messages(const struct place_search *search, size_t number)
 {
 	const struct spooled *message = &search->ends[number].late->packet.message;
 	size_t num = 0;
@@ -351,7 +351,7 @@ static const struct netsync_packet *choose_best_packet(const struct sought_end *
 	return pkt;
 }
 
-static void take_places(const struct sought_end *end)
+static void keep_frame_places(const struct sought_end *end)
 {
 	struct late_message *late = end->late;
 
@@ -366,7 +366,7 @@ static void take_places(const struct sought_end *end)
 	}
 }
 
-static void choose_frames(struct place_search *search)
+static void choose_found_frames(struct place_search *search)
 {
 	for (size_t i = 0; i < search->num_ends; i += 2) {
 		struct sought_end *ends = &search->ends[i];
@@ -380,19 +380,19 @@ static void choose_frames(struct place_search *search)
 		 */
 		if (best >= SAME_PACKET) {
 			const struct netsync_packet *pkt = choose_best_packet(
-				&ends[0], count_alike(search, i));
+				&ends[0], count_alike_messages(search, i));
 
 			keep_packet_only(&ends[0], pkt);
 			keep_packet_only(&ends[1], pkt);
 		}
-		take_places(&ends[0]);
-		take_places(&ends[1]);
+		keep_frame_places(&ends[0]);
+		keep_frame_places(&ends[1]);
 	}
 }
 
 /* ---- traces other than captures ----------------------------------------- */
 
-static void add_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
+static void add_end_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
 {
 	struct late_message *late = end->late;
 	struct trace_place *place = &late->places[end->end][late->num_places[end->end]];
@@ -408,20 +408,20 @@ static void add_place(struct sought_end *end, uint32_t file, int64_t shift_ns)
 static void add_places_in_traces(struct place_search *search, const struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
-		const struct netsync_io_trace trace = trace_info(io, i);
+		const struct netsync_io_trace trace = get_io_trace_info(io, i);
 
 		if (!trace.packets)
 			continue;
-		choose_ends(search, &trace);
+		mark_ends_of_trace(search, &trace);
 		for (size_t j = 0; j < search->num; j++)
 			if (!search->first[j]->num_found)
-				add_place(search->first[j], i, trace.shift_ns);
+				add_end_place(search->first[j], i, trace.shift_ns);
 	}
 }
 
 /* Assign ends that no trace contains to the text files. */
-static void add_texts(struct place_search *search, const struct input *input,
-		      const struct netsync_io *io)
+static void add_places_in_texts(struct place_search *search, const struct input *input,
+				const struct netsync_io *io)
 {
 	const uint32_t num_traces = netsync_io_num_traces(io);
 
@@ -432,24 +432,24 @@ static void add_texts(struct place_search *search, const struct input *input,
 			continue;
 		for (int j = 0; j < input->num_texts; j++)
 			if (input->texts[j].add != netsync_io_add_clocks)
-				add_place(end, num_traces + (uint32_t)j, 0);
+				add_end_place(end, num_traces + (uint32_t)j, 0);
 	}
 }
 
 bool details_find_places(struct details *details, const struct input *input, struct netsync_io *io)
 {
 	struct place_search search = { .no_memory = false };
-	bool ok = list_sought(&search, details);
+	bool ok = list_sought_ends(&search, details);
 
 	progress_start(&search.progress, "looking for frames");
-	ok = ok && read_captures(&search, io);
+	ok = ok && find_frames_in_captures(&search, io);
 	progress_end(&search.progress);
 	if (ok) {
-		choose_frames(&search);
+		choose_found_frames(&search);
 		add_places_in_traces(&search, io);
-		add_texts(&search, input, io);
+		add_places_in_texts(&search, input, io);
 	} else {
-		no_memory();
+		complain_no_memory();
 	}
 	for (size_t i = 0; i < search.num_ends && search.ends; i++)
 		free(search.ends[i].found);

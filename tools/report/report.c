@@ -30,12 +30,12 @@ struct report_settings {
 };
 
 static const struct option_row options[] = {
-	OPTION("output", 'o', "FILE", "write to FILE (default " DEFAULT_OUTPUT ")", take_text,
-	       .at = offsetof(struct report_settings, output.path)),
-	OPTION("force", 0, NULL, "overwrite FILE if it exists", take_flag,
+	OPTION("output", 'o', "FILE", "write to FILE (default " DEFAULT_OUTPUT ")",
+	       parse_text_option, .at = offsetof(struct report_settings, output.path)),
+	OPTION("force", 0, NULL, "overwrite FILE if it exists", parse_flag_option,
 	       .at = offsetof(struct report_settings, output.force)),
 	OPTION("path", 0, "THREAD", "add the critical path of THREAD: HOST:TID, HOST:NAME or NAME",
-	       take_text, .at = offsetof(struct report_settings, path)),
+	       parse_text_option, .at = offsetof(struct report_settings, path)),
 	{ .table = input_model_options, .at = offsetof(struct report_settings, input) },
 	{ .table = window_options, .at = offsetof(struct report_settings, input.window) },
 	{ .table = input_options, .at = offsetof(struct report_settings, input) },
@@ -57,11 +57,11 @@ static const struct usage usage = {
 /* Parse the arguments. Return -1 to continue, or the exit status if the command is to end. */
 static int parse_report_arguments(struct report_settings *set, int argc, char **argv)
 {
-	const int first = options_take(&usage, set, argc, argv);
+	const int first = options_parse_all(&usage, set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
-	if (!input_traces(&set->input, argc - first, argv + first) && !set->input.model) {
+	if (!input_set_traces(&set->input, argc - first, argv + first) && !set->input.model) {
 		complain(
 			"No traces or result given: use \"netsync report TRACE...\" or \"netsync report -m FILE\".");
 		return EXIT_BAD;
@@ -101,10 +101,10 @@ struct report_contents {
 	bool in_part; /* the result does not correct all hosts */
 };
 
-static bool match_host(const struct input *input, struct report_contents *s, uint32_t host)
+static bool match_model_host(const struct input *input, struct report_contents *s, uint32_t host)
 {
 	const struct model_host *found;
-	struct netsync_host_info info = host_info(s->ns, host);
+	struct netsync_host_info info = get_host_info(s->ns, host);
 	int ret = model_match(&s->model, s->ns, s->io, host, &found, &s->hosts[host].shift_ns);
 
 	if (!ret) {
@@ -125,23 +125,23 @@ static bool match_host(const struct input *input, struct report_contents *s, uin
 	return false;
 }
 
-static bool match_hosts(const struct input *input, struct report_contents *s)
+static bool match_model_hosts(const struct input *input, struct report_contents *s)
 {
 	s->num_hosts = netsync_num_hosts(s->ns);
 	s->hosts = calloc(s->num_hosts + 1, sizeof(*s->hosts));
 	s->clocks = calloc(s->num_hosts + 1, sizeof(*s->clocks));
 	s->numbers = calloc(s->num_hosts + 1, sizeof(*s->numbers));
 	if (!s->hosts || !s->clocks || !s->numbers)
-		return no_memory();
+		return complain_no_memory();
 	for (uint32_t i = 0; i < s->num_hosts; i++)
-		if (!match_host(input, s, i))
+		if (!match_model_host(input, s, i))
 			return false;
 	return true;
 }
 
 /* ---- the whole report ------------------------------------------------- */
 
-static bool make_model(const struct report_settings *set, struct report_contents *s)
+static bool make_report_model(const struct report_settings *set, struct report_contents *s)
 {
 	json_object *root;
 
@@ -149,8 +149,8 @@ static bool make_model(const struct report_settings *set, struct report_contents
 		if (!model_open(&s->model, set->input.model))
 			return true;
 	} else {
-		root = result_object(s->ns, s->io, input_method(&set->input));
-		if (root && !model_take(&s->model, root, "the result"))
+		root = make_result_object(s->ns, s->io, input_get_method(&set->input));
+		if (root && !model_set_root(&s->model, root, "the result"))
 			return true;
 	}
 	complain("%s", model_error(&s->model));
@@ -176,16 +176,16 @@ static bool find_requested_path(const struct report_settings *set, struct report
 		.end_ns = INT64_MAX,
 	};
 	if (!s->base.hosts)
-		return no_memory();
+		return complain_no_memory();
 	for (uint32_t i = 0; i < s->num_hosts; i++)
 		s->base.hosts[i] = (struct timebase_host){
-			.name = host_info(s->ns, i).name,
+			.name = get_host_info(s->ns, i).name,
 			.clock = s->hosts[i].clock,
 			.shift_ns = s->hosts[i].shift_ns,
 		};
 	/* Limit the path to the window, which was applied to the hosts' own clocks. */
 	if (window_is_given(&set->input.window) &&
-	    !timebase_span(&s->base, &s->base.begin_ns, &s->base.end_ns)) {
+	    !timebase_find_span(&s->base, &s->base.begin_ns, &s->base.end_ns)) {
 		s->base.begin_ns = INT64_MIN;
 		s->base.end_ns = INT64_MAX;
 	}
@@ -199,11 +199,11 @@ struct content {
 	const struct critical_path *path; /* NULL if there is none */
 };
 
-static bool write_content(FILE *out, const void *data)
+static bool write_report_content(FILE *out, const void *data)
 {
 	const struct content *content = data;
 
-	return write_page(out, content->data, content->path);
+	return write_report_page(out, content->data, content->path);
 }
 
 static bool write_report(const struct report_settings *set, struct report_contents *s,
@@ -213,29 +213,29 @@ static bool write_report(const struct report_settings *set, struct report_conten
 		s->model.root, traffic, &s->details, s->numbers, s->io, &set->input,
 	};
 	const struct content content = {
-		.data = report_data(&all),
+		.data = report_make_data(&all),
 		.path = s->has_path ? &s->path : NULL,
 	};
 	bool ok = content.data;
 
 	if (ok)
-		ok = output_write(&set->output, write_content, &content);
+		ok = output_write(&set->output, write_report_content, &content);
 	else
-		no_memory();
+		complain_no_memory();
 	free(content.data);
 	return ok;
 }
 
 /* Collect the page's data on messages. On failure, print a message and return false. */
-static bool collect_messages(const struct report_settings *set, struct report_contents *s)
+static bool collect_report_messages(const struct report_settings *set, struct report_contents *s)
 {
-	return match_hosts(&set->input, s) &&
+	return match_model_hosts(&set->input, s) &&
 	       traffic_collect(&s->traffic, &s->spool, s->hosts, MAX_POINTS) &&
 	       details_collect(&s->details, &s->spool, &s->traffic, s->hosts) &&
 	       details_find_places(&s->details, &set->input, s->io);
 }
 
-static int produce_report(const struct report_settings *set, struct report_contents *s)
+static int make_and_write_report(const struct report_settings *set, struct report_contents *s)
 {
 	const bool reads = set->input.num_traces || set->input.num_texts;
 	const struct outcome outcome = OUTCOME_DEFAULT;
@@ -244,14 +244,14 @@ static int produce_report(const struct report_settings *set, struct report_conte
 	if (!output_check(&set->output))
 		return EXIT_BAD;
 	/* Report an unreadable result before reading traces, because that takes long. */
-	if (set->input.model && !make_model(set, s))
+	if (set->input.model && !make_report_model(set, s))
 		return EXIT_BAD;
 	if (reads &&
-	    (!traffic_keep_packets(&s->spool, s->ns) || !input_solve(&set->input, s->ns, s->io)))
+	    (!traffic_spool_packets(&s->spool, s->ns) || !input_solve(&set->input, s->ns, s->io)))
 		return EXIT_BAD;
-	if (!set->input.model && !make_model(set, s))
+	if (!set->input.model && !make_report_model(set, s))
 		return EXIT_BAD;
-	if (reads && !collect_messages(set, s))
+	if (reads && !collect_report_messages(set, s))
 		return EXIT_BAD;
 	if ((set->path && !find_requested_path(set, s)) ||
 	    !write_report(set, s, reads ? &s->traffic : NULL))
@@ -263,7 +263,7 @@ static int produce_report(const struct report_settings *set, struct report_conte
 		status = outcome_explain(&outcome, s->ns);
 	else
 		status = s->in_part ? EXIT_PARTIAL : EXIT_DONE;
-	return status == EXIT_DONE ? input_lost(&set->input, s->io) : status;
+	return status == EXIT_DONE ? input_get_status(&set->input, s->io) : status;
 }
 
 static void release_report(struct report_contents *s)
@@ -298,9 +298,9 @@ int cmd_report(int argc, char **argv)
 		shown.ns = netsync_new();
 		shown.io = shown.ns ? netsync_io_new(shown.ns) : NULL;
 		if (shown.io) {
-			status = produce_report(&set, &shown);
+			status = make_and_write_report(&set, &shown);
 		} else {
-			no_memory();
+			complain_no_memory();
 			status = EXIT_BAD;
 		}
 		release_report(&shown);

@@ -25,17 +25,17 @@ struct report_content {
  * double are strings. The result is modified accordingly, and bounds that change very often are
  * thinned out.
  */
-char *report_data(const struct report_content *content);
+char *report_make_data(const struct report_content *content);
 
 /* Add the late messages and flows of a direction. */
 void put_details(struct json_writer *w, json_object *object, const struct way_details *details);
 /* Return the files to which the numbers in struct trace_place refer. */
-json_object *place_files(struct json_writer *w, const struct report_content *content);
+json_object *make_place_files_array(struct json_writer *w, const struct report_content *content);
 
 /* Write the path of a thread, for the page. Return false on failure. */
-bool report_path(FILE *out, const struct critical_path *path);
+bool report_write_path(FILE *out, const struct critical_path *path);
 
 /* Write the page. @path may be NULL. Return false if writing failed. */
-bool write_page(FILE *out, const char *data, const struct critical_path *path);
+bool write_report_page(FILE *out, const char *data, const struct critical_path *path);
 
 #endif

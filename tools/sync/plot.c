@@ -85,7 +85,7 @@ static int compute_plot_width(FILE *out)
 	return width <= 0 ? USUAL_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
 }
 
-static struct raster raster_for(FILE *out)
+static struct raster choose_raster(FILE *out)
 {
 	struct raster raster = { .is_braille = knows_utf8() };
 
@@ -140,7 +140,7 @@ static double compute_plot_height(const struct panel *panel, int64_t ns)
 	return ((double)ns - panel->low_ns) / ((double)panel->high_ns - panel->low_ns);
 }
 
-static void add_dot(struct panel *panel, double when, int64_t ns)
+static void add_plot_dot(struct panel *panel, double when, int64_t ns)
 {
 	const struct raster *raster = panel->raster;
 	const int x = get_plot_dot(when, raster->cells * raster->across);
@@ -150,7 +150,7 @@ static void add_dot(struct panel *panel, double when, int64_t ns)
 									 y % raster->down);
 }
 
-static void print_cell(FILE *out, const struct raster *raster, uint8_t dots)
+static void print_raster_cell(FILE *out, const struct raster *raster, uint8_t dots)
 {
 	/* Characters for no dot, the upper dot, the lower dot, and both dots. */
 	static const char ascii[] = " '.:";
@@ -171,12 +171,12 @@ static void print_panel_row(FILE *out, const struct panel *panel, int row)
 		format_duration(label, panel->low_ns);
 	fprintf(out, "%*s %s", LABEL, label, panel->raster->is_braille ? "│" : "|");
 	for (int i = 0; i < panel->raster->cells; i++)
-		print_cell(out, panel->raster, panel->cell[row][i]);
+		print_raster_cell(out, panel->raster, panel->cell[row][i]);
 }
 
 /* ---- directions -------------------------------------------------------- */
 
-static int64_t choose_delay(const struct traffic_point *point, int is_after)
+static int64_t get_delay_of_point(const struct traffic_point *point, int is_after)
 {
 	return is_after ? point->after_ns : point->before_ns;
 }
@@ -186,12 +186,12 @@ static int64_t choose_delay(const struct traffic_point *point, int is_after)
  * delay is more than 4 times the smallest (chosen). On a linear scale, a long tail would
  * hide all other delays.
  */
-static void set_range(struct panel *panel, const struct traffic_way *way, int is_after)
+static void set_panel_range(struct panel *panel, const struct traffic_way *way, int is_after)
 {
 	panel->low_ns = INT64_MAX;
 	panel->high_ns = INT64_MIN;
 	for (size_t i = 0; i < way->num_points; i++) {
-		const int64_t ns = choose_delay(&way->points[i], is_after);
+		const int64_t ns = get_delay_of_point(&way->points[i], is_after);
 
 		panel->low_ns = ns < panel->low_ns ? ns : panel->low_ns;
 		panel->high_ns = ns > panel->high_ns ? ns : panel->high_ns;
@@ -199,7 +199,7 @@ static void set_range(struct panel *panel, const struct traffic_way *way, int is
 	panel->log = is_after && panel->low_ns > 0 && panel->high_ns / 4 > panel->low_ns;
 }
 
-static void print_times(FILE *out, const struct raster *raster, int64_t span_ns)
+static void print_time_axis(FILE *out, const struct raster *raster, int64_t span_ns)
 {
 	char length[VALUE_SIZE];
 
@@ -211,27 +211,28 @@ static void print_times(FILE *out, const struct raster *raster, int64_t span_ns)
 }
 
 /* Print the two panels of a direction. All panels have the same time axis. */
-static void print_way(FILE *out, const struct netsync *ns, const struct raster *raster,
-		      const struct traffic_way *way, int64_t first_ns, int64_t span_ns)
+static void print_way_panel(FILE *out, const struct netsync *ns, const struct raster *raster,
+			    const struct traffic_way *way, int64_t first_ns, int64_t span_ns)
 {
 	struct panel panels[2] = { { .raster = raster }, { .raster = raster } };
 
 	for (int p = 0; p < 2; p++) {
-		set_range(&panels[p], way, p);
+		set_panel_range(&panels[p], way, p);
 		for (size_t i = 0; i < way->num_points; i++)
-			add_dot(&panels[p], (double)(way->points[i].time_ns - first_ns) / span_ns,
-				choose_delay(&way->points[i], p));
+			add_plot_dot(&panels[p],
+				     (double)(way->points[i].time_ns - first_ns) / span_ns,
+				     get_delay_of_point(&way->points[i], p));
 	}
-	fprintf(out, "\n%s -> %s\n%*s%-*s  %*scorrected%s\n", host_info(ns, way->from).name,
-		host_info(ns, way->to).name, LABEL + 2, "", raster->cells, "as recorded", LABEL + 2,
-		"", panels[1].log ? ", log" : "");
+	fprintf(out, "\n%s -> %s\n%*s%-*s  %*scorrected%s\n", get_host_info(ns, way->from).name,
+		get_host_info(ns, way->to).name, LABEL + 2, "", raster->cells, "as recorded",
+		LABEL + 2, "", panels[1].log ? ", log" : "");
 	for (int row = 0; row < ROWS; row++) {
 		print_panel_row(out, &panels[0], row);
 		fputs("  ", out);
 		print_panel_row(out, &panels[1], row);
 		putc('\n', out);
 	}
-	print_times(out, raster, span_ns);
+	print_time_axis(out, raster, span_ns);
 }
 
 /* ---- pairs ------------------------------------------------------------- */
@@ -247,8 +248,8 @@ static int compare_pairs_by_messages(const void *a, const void *b)
 }
 
 /* Is this a direction of one of these pairs, with corrected delays? */
-static bool is_way_of(const struct traffic_way *way, const struct netsync_pair_info *pairs,
-		      uint32_t num)
+static bool is_way_of_pairs(const struct traffic_way *way, const struct netsync_pair_info *pairs,
+			    uint32_t num)
 {
 	for (uint32_t i = 0; i < num; i++)
 		for (int from = 0; from < 2; from++)
@@ -257,24 +258,24 @@ static bool is_way_of(const struct traffic_way *way, const struct netsync_pair_i
 	return false;
 }
 
-static void print_pairs(FILE *out, const struct netsync *ns, const struct traffic *traffic,
-			const struct netsync_pair_info *pairs, uint32_t num)
+static void print_pair_panels(FILE *out, const struct netsync *ns, const struct traffic *traffic,
+			      const struct netsync_pair_info *pairs, uint32_t num)
 {
-	const struct raster raster = raster_for(out);
+	const struct raster raster = choose_raster(out);
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 
 	for (size_t i = 0; i < traffic->num_ways; i++) {
 		const struct traffic_way *way = &traffic->ways[i];
 
-		if (!is_way_of(way, pairs, num))
+		if (!is_way_of_pairs(way, pairs, num))
 			continue;
 		first_ns = way->first_ns < first_ns ? way->first_ns : first_ns;
 		last_ns = way->last_ns > last_ns ? way->last_ns : last_ns;
 	}
 	for (size_t i = 0; i < traffic->num_ways; i++)
-		if (is_way_of(&traffic->ways[i], pairs, num))
-			print_way(out, ns, &raster, &traffic->ways[i], first_ns,
-				  last_ns - first_ns + 1);
+		if (is_way_of_pairs(&traffic->ways[i], pairs, num))
+			print_way_panel(out, ns, &raster, &traffic->ways[i], first_ns,
+					last_ns - first_ns + 1);
 }
 
 static struct netsync_pair_info *choose_busiest_pairs(const struct netsync *ns)
@@ -283,7 +284,7 @@ static struct netsync_pair_info *choose_busiest_pairs(const struct netsync *ns)
 	struct netsync_pair_info *pairs = calloc((size_t)num + 1, sizeof(*pairs));
 
 	for (uint32_t i = 0; i < num && pairs; i++)
-		pairs[i] = pair_info(ns, i);
+		pairs[i] = get_pair_info(ns, i);
 	if (pairs)
 		qsort(pairs, num, sizeof(*pairs), compare_pairs_by_messages);
 	return pairs;
@@ -299,13 +300,13 @@ bool plot_delays(FILE *out, const struct netsync *ns, struct spool *spool)
 	bool ok = hosts && pairs;
 
 	if (!ok)
-		no_memory();
+		complain_no_memory();
 	for (uint32_t i = 0; i < num && ok; i++)
 		hosts[i].clock = netsync_host_clock(ns, i);
 	ok = ok && traffic_collect(&traffic, spool, hosts, MAX_POINTS);
 	if (ok)
-		print_pairs(out, ns, &traffic, pairs,
-			    num_pairs < MAX_PAIRS ? num_pairs : MAX_PAIRS);
+		print_pair_panels(out, ns, &traffic, pairs,
+				  num_pairs < MAX_PAIRS ? num_pairs : MAX_PAIRS);
 	if (ok && num_pairs > MAX_PAIRS)
 		fprintf(out,
 			"\nThese are the busiest %d of %" PRIu32

@@ -38,15 +38,16 @@ static const struct option_row options[] = {
 	{ .table = input_method_options, .at = offsetof(struct sync_settings, input) },
 	{ .table = input_remote_options, .at = offsetof(struct sync_settings, input) },
 	OPTION("max-bound", 'b', "TIME", "fail if an error bound exceeds TIME, such as 50us",
-	       take_duration, .at = offsetof(struct sync_settings, outcome.max_bound_ns),
+	       parse_duration_option, .at = offsetof(struct sync_settings, outcome.max_bound_ns),
 	       .example = "800ns, 50us, 1.5ms or 2s"),
 	OPTION("format", 'f', "FORMAT",
 	       "write a table, json, or bt2-args (constant offsets as options\n"
 	       "for babeltrace2); default: table, or json with -o",
-	       take_name, .at = offsetof(struct sync_settings, outcome.format), .names = formats),
+	       parse_name_option, .at = offsetof(struct sync_settings, outcome.format),
+	       .names = formats),
 	{ .table = output_options, .at = offsetof(struct sync_settings, outcome.output) },
-	OPTION("plot", 'p', NULL, "plot delays over time, before and after correction", take_flag,
-	       .at = offsetof(struct sync_settings, plot)),
+	OPTION("plot", 'p', NULL, "plot delays over time, before and after correction",
+	       parse_flag_option, .at = offsetof(struct sync_settings, plot)),
 	OPTIONS_END
 };
 
@@ -55,7 +56,7 @@ static const struct option_row shared_options[] = {
 	OPTION("local", 0, NULL,
 	       "read each TRACE from the local disk of the machine; the first\n"
 	       "process of each machine reads its traces",
-	       take_flag, .at = offsetof(struct sync_settings, input.local)),
+	       parse_flag_option, .at = offsetof(struct sync_settings, input.local)),
 	OPTIONS_END
 };
 
@@ -83,14 +84,15 @@ static const struct usage usage = {
 /* Parse the arguments. Return -1 to continue, or the exit status if the command is to end. */
 static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv)
 {
-	const int first = options_take(set->input.share ? &shared_usage : &usage, set, argc, argv);
+	const int first = options_parse_all(set->input.share ? &shared_usage : &usage, set, argc,
+					    argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (set->outcome.format == FORMAT_NOT_GIVEN)
 		set->outcome.format = set->outcome.output.path ? FORMAT_JSON : FORMAT_TABLE;
-	set->outcome.method = input_method(&set->input);
-	if (!input_traces(&set->input, argc - first, argv + first)) {
+	set->outcome.method = input_get_method(&set->input);
+	if (!input_set_traces(&set->input, argc - first, argv + first)) {
 		complain(
 			"No traces given: use \"netsync sync TRACE...\", --messages FILE or --packets FILE.");
 		return EXIT_BAD;
@@ -116,9 +118,9 @@ static int solve_and_report(struct sync_settings *set, struct netsync *ns, struc
 	const bool is_first = !set->input.share || set->input.share->is_first;
 	int status;
 
-	if (is_first && !outcome_check(&set->outcome))
+	if (is_first && !outcome_check_output(&set->outcome))
 		return EXIT_BAD;
-	if (set->plot && !traffic_keep(spool, ns))
+	if (set->plot && !traffic_spool_messages(spool, ns))
 		return EXIT_BAD;
 	if (!input_solve(&set->input, ns, io))
 		return EXIT_BAD;
@@ -128,13 +130,13 @@ static int solve_and_report(struct sync_settings *set, struct netsync *ns, struc
 	if (!outcome_write(&set->outcome, ns, io))
 		return EXIT_BAD;
 	if (set->table)
-		write_table(stdout, ns);
+		write_result_table(stdout, ns);
 	if (set->plot && !plot_delays(stdout, ns, spool))
 		return EXIT_BAD;
 	status = outcome_explain(&set->outcome, ns);
 	if (set->outcome.format == FORMAT_BT2_ARGS && explain_bt2_args(ns, io) != EXIT_DONE)
 		status = EXIT_PARTIAL;
-	return status == EXIT_DONE ? input_lost(&set->input, io) : status;
+	return status == EXIT_DONE ? input_get_status(&set->input, io) : status;
 }
 
 static int synchronize_traces(struct sync_settings *set)
@@ -147,7 +149,7 @@ static int synchronize_traces(struct sync_settings *set)
 	if (io)
 		status = solve_and_report(set, ns, io, &spool);
 	else
-		no_memory();
+		complain_no_memory();
 	spool_close(&spool);
 	netsync_io_free(io);
 	netsync_free(ns);
@@ -192,13 +194,13 @@ int sync_recorded(char **traces, int num, struct remote_traces *remote, const ch
 		traces[i] = traces[read];
 		traces[read++] = trace;
 	}
-	if (!input_traces(&set.input, read, traces))
+	if (!input_set_traces(&set.input, read, traces))
 		return EXIT_BAD;
 	status = synchronize_traces(&set);
 	return status == EXIT_DONE && read < num ? EXIT_PARTIAL : status;
 }
 
-static bool reads_input(const struct sync_settings *set)
+static bool is_input_given(const struct sync_settings *set)
 {
 	for (int i = 0; i < set->input.num_texts; i++)
 		if (!strcmp(set->input.texts[i].path, "-"))
@@ -207,7 +209,7 @@ static bool reads_input(const struct sync_settings *set)
 }
 
 /* Reject options that need data read by other processes, or that all processes would apply. */
-static bool can_share(const struct sync_settings *set)
+static bool can_share_input(const struct sync_settings *set)
 {
 	if (set->plot)
 		complain(
@@ -215,7 +217,7 @@ static bool can_share(const struct sync_settings *set)
 	else if (set->input.split_netns)
 		complain(
 			"--split-netns: the hosts are unknown until all traces are read; use \"netsync sync\".");
-	else if (reads_input(set))
+	else if (is_input_given(set))
 		complain(
 			"-: only one process can read standard input; write the data to a file that all processes see.");
 	else if (set->input.remote)
@@ -239,7 +241,7 @@ static int synchronize_given(int argc, char **argv, struct input_share *share)
 	set.input.takes_remote = true;
 	set.input.share = share;
 	status = parse_sync_arguments(&set, argc, argv);
-	if (status < 0 && share && !can_share(&set))
+	if (status < 0 && share && !can_share_input(&set))
 		status = EXIT_BAD;
 	if (status < 0)
 		status = synchronize_traces(&set);

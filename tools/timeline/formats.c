@@ -14,11 +14,11 @@ const struct option_row timeline_options[] = {
 	       "with --perfetto, write protobuf, or json, which\n"
 	       "chrome://tracing can read, too (default: protobuf if FILE ends\n"
 	       "in .pftrace, .perfetto-trace or .pb, otherwise json)",
-	       take_name, .at = 0, .names = names),
+	       parse_name_option, .at = 0, .names = names),
 	OPTIONS_END
 };
 
-bool timeline_check(unsigned int number, bool is_perfetto)
+bool timeline_check_option(unsigned int number, bool is_perfetto)
 {
 	if (number == TIMELINE_NOT_SAID || is_perfetto)
 		return true;
@@ -38,7 +38,7 @@ static bool is_protobuf(const char *path)
 	return false;
 }
 
-const struct timeline_format *timeline_format(unsigned int number, const char *path)
+const struct timeline_format *timeline_find_format(unsigned int number, const char *path)
 {
 	static const struct timeline_format *const formats[] = {
 		&trace_event_format,
@@ -48,8 +48,8 @@ const struct timeline_format *timeline_format(unsigned int number, const char *p
 	return formats[number < TIMELINE_NOT_SAID ? number : is_protobuf(path)];
 }
 
-void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
-			  const struct timeline_thread *thread)
+void timeline_format_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
+				 const struct timeline_thread *thread)
 {
 	snprintf(name, TIMELINE_THREAD_NAME_SIZE, "%s %" PRIu32,
 		 *thread->name ? thread->name : "thread", thread->tid);
@@ -61,9 +61,9 @@ bool timeline_open(struct timeline *timeline, const struct timeline_format *form
 	*timeline = (struct timeline){
 		.format = format,
 		.out = out,
-		.base_ns = timebase_second(base),
+		.base_ns = timebase_find_second(base),
 	};
-	timeline->has_wall = timebase_wall(base, &timeline->wall_shift_ns);
+	timeline->has_wall = timebase_find_wall_shift(base, &timeline->wall_shift_ns);
 	if (!format->begin(timeline, base->reference))
 		return false;
 	for (uint32_t i = 0; i < base->num_hosts; i++)

@@ -119,7 +119,7 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 }
 
 /* Write the packets that are to be compressed. */
-static void flush_packets(struct timeline *timeline)
+static void flush_packed_packets(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 
@@ -133,7 +133,7 @@ static void flush_packets(struct timeline *timeline)
 	seq->num_packed = 0;
 }
 
-void protobuf_put(struct timeline *timeline, TracePacket *packet)
+void protobuf_put_packet(struct timeline *timeline, TracePacket *packet)
 {
 	struct sequence *seq = timeline->own;
 	size_t size;
@@ -145,7 +145,7 @@ void protobuf_put(struct timeline *timeline, TracePacket *packet)
 		packet->sequence_flags = NEEDS_STATE;
 	size = pack_packet(packet, NULL);
 	if (seq->num_packed + size > BLOCK)
-		flush_packets(timeline);
+		flush_packed_packets(timeline);
 	if (seq->num_packed + size > seq->packed_room) {
 		const size_t room = size > BLOCK ? size : BLOCK;
 		uint8_t *more = realloc(seq->packed, room);
@@ -178,7 +178,7 @@ static void set_packet_time(struct timeline *timeline, TracePacket *packet, int6
 
 /* ---- strings ------------------------------------------------------------ */
 
-char *protobuf_text(const char *text, char **owned)
+char *protobuf_make_text(const char *text, char **owned)
 {
 	json_object *string;
 
@@ -188,19 +188,19 @@ char *protobuf_text(const char *text, char **owned)
 			return (char *)text;
 	if (!*text)
 		return (char *)text;
-	string = new_string(text);
+	string = new_json_string(text);
 	if (string)
 		*owned = strdup(json_object_get_string(string));
 	json_object_put(string);
 	return *owned;
 }
 
-static void free_entry(struct lh_entry *entry)
+static void free_string_entry(struct lh_entry *entry)
 {
 	free(lh_entry_k(entry));
 }
 
-static void forget_fresh(struct strings *strings)
+static void forget_fresh_strings(struct strings *strings)
 {
 	while (strings->num_fresh)
 		free(strings->fresh[--strings->num_fresh].str);
@@ -229,7 +229,7 @@ static bool add_new_string(struct strings *strings, const char *text)
 	}
 	string.has_iid = true;
 	string.iid = strings->last;
-	string.str = protobuf_text(text, &owned);
+	string.str = protobuf_make_text(text, &owned);
 	if (string.str && !owned)
 		string.str = strdup(text);
 	strings->fresh[strings->num_fresh] = string;
@@ -258,14 +258,14 @@ static uint64_t intern_string(struct timeline *timeline, int table, const char *
 	return strings->last;
 }
 
-static bool make_tables(struct sequence *seq)
+static bool make_string_tables(struct sequence *seq)
 {
 	for (int i = 0; i < NUM_TABLES; i++) {
 		struct strings *strings = &seq->strings[i];
 
 		if (strings->numbers)
 			lh_table_free(strings->numbers);
-		strings->numbers = lh_kchar_table_new(256, free_entry);
+		strings->numbers = lh_kchar_table_new(256, free_string_entry);
 		if (!strings->numbers)
 			return false;
 	}
@@ -286,7 +286,7 @@ static void set_snapshot_clock(Clock *clock, uint32_t id, int64_t time_ns)
 }
 
 /* Put a packet with clocks and defaults, which also resets strings and times. */
-static void begin_state(struct timeline *timeline, bool is_first)
+static void begin_sequence_state(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
 	TracePacketDefaults defaults = PERFETTO__PROTOS__TRACE_PACKET_DEFAULTS__INIT;
@@ -321,11 +321,11 @@ static void begin_state(struct timeline *timeline, bool is_first)
 	packet.first_packet_on_sequence = is_first;
 	packet.has_previous_packet_dropped = is_first;
 	packet.previous_packet_dropped = is_first;
-	protobuf_put(timeline, &packet);
+	protobuf_put_packet(timeline, &packet);
 }
 
 /* Discard all strings when there are MAX_STRINGS. */
-static void limit_strings(struct timeline *timeline)
+static void limit_interned_strings(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
 	int num = 0;
@@ -334,15 +334,15 @@ static void limit_strings(struct timeline *timeline)
 		num += lh_table_length(seq->strings[i].numbers);
 	if (num < MAX_STRINGS)
 		return;
-	if (make_tables(seq))
-		begin_state(timeline, false);
+	if (make_string_tables(seq))
+		begin_sequence_state(timeline, false);
 	else
 		timeline->failed = true;
 }
 
 /* ---- events ------------------------------------------------------------- */
 
-static bool room_for_args(struct sequence *seq, size_t num)
+static bool reserve_annotations(struct sequence *seq, size_t num)
 {
 	DebugAnnotation *args;
 	DebugAnnotation **pointers;
@@ -378,7 +378,7 @@ static void set_annotation(struct timeline *timeline, const struct arg *arg, Deb
 	switch (arg->kind) {
 	case ARG_TEXT:
 		to->value_case = VALUE(STRING_VALUE);
-		to->string_value = protobuf_text(arg->text, owned);
+		to->string_value = protobuf_make_text(arg->text, owned);
 		timeline->failed = timeline->failed || !to->string_value;
 		break;
 	case ARG_LABEL:
@@ -414,7 +414,7 @@ static void put_track_event(struct timeline *timeline, TrackEvent *event, struct
 	InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 
 	event->has_track_uuid = true;
-	event->track_uuid = protobuf_uuid(track);
+	event->track_uuid = protobuf_make_uuid(track);
 	event->has_type = true;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_EVENT;
 	packet.track_event = event;
@@ -431,24 +431,24 @@ static void put_track_event(struct timeline *timeline, TrackEvent *event, struct
 		packet.interned_data = &data;
 	set_packet_time(timeline, &packet, time_ns);
 	if (!timeline->failed)
-		protobuf_put(timeline, &packet);
+		protobuf_put_packet(timeline, &packet);
 	for (int i = 0; i < NUM_TABLES; i++)
-		forget_fresh(&seq->strings[i]);
+		forget_fresh_strings(&seq->strings[i]);
 }
 
 /*
  * Put an event. @flow is 1 if the event begins the flow @flow_id, -1 if it ends the flow, and 0
  * if there is no flow.
  */
-static void put_named(struct timeline *timeline, const struct timeline_event *event, int type,
-		      int flow, uint64_t flow_id)
+static void put_named_event(struct timeline *timeline, const struct timeline_event *event, int type,
+			    int flow, uint64_t flow_id)
 {
 	struct sequence *seq = timeline->own;
 	TrackEvent to = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 	uint64_t category;
 
-	limit_strings(timeline);
-	if (!room_for_args(seq, event->num_args)) {
+	limit_interned_strings(timeline);
+	if (!reserve_annotations(seq, event->num_args)) {
 		timeline->failed = true;
 		return;
 	}
@@ -472,7 +472,7 @@ static void put_named(struct timeline *timeline, const struct timeline_event *ev
 }
 
 /* Is an event before 1970? If so, count it and skip it, because Perfetto's times are unsigned. */
-static bool is_early(struct timeline *timeline, int64_t time_ns)
+static bool is_event_early(struct timeline *timeline, int64_t time_ns)
 {
 	timeline->num_early += time_ns < 0;
 	return time_ns < 0;
@@ -480,8 +480,9 @@ static bool is_early(struct timeline *timeline, int64_t time_ns)
 
 static void put_track_instant(struct timeline *timeline, const struct timeline_event *event)
 {
-	if (!is_early(timeline, event->time_ns))
-		put_named(timeline, event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 0, 0);
+	if (!is_event_early(timeline, event->time_ns))
+		put_named_event(timeline, event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT,
+				0, 0);
 }
 
 static void put_track_slice(struct timeline *timeline, const struct timeline_event *event,
@@ -489,9 +490,10 @@ static void put_track_slice(struct timeline *timeline, const struct timeline_eve
 {
 	TrackEvent end = PERFETTO__PROTOS__TRACK_EVENT__INIT;
 
-	if (is_early(timeline, event->time_ns))
+	if (is_event_early(timeline, event->time_ns))
 		return;
-	put_named(timeline, event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, 0, 0);
+	put_named_event(timeline, event, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, 0,
+			0);
 	end.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
 	put_track_event(timeline, &end, event->track, end_ns);
 }
@@ -507,12 +509,13 @@ static void put_message_flow(struct timeline *timeline, const struct timeline_me
 		message->received, message->received_ns, "message", message->name, &from, 1,
 	};
 
-	if (is_early(timeline, message->sent_ns) || is_early(timeline, message->received_ns))
+	if (is_event_early(timeline, message->sent_ns) ||
+	    is_event_early(timeline, message->received_ns))
 		return;
-	put_named(timeline, &sent, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 1,
-		  message->id);
-	put_named(timeline, &received, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, -1,
-		  message->id);
+	put_named_event(timeline, &sent, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, 1,
+			message->id);
+	put_named_event(timeline, &received, PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_INSTANT, -1,
+			message->id);
 }
 
 /* ---- the format --------------------------------------------------------- */
@@ -524,9 +527,9 @@ static bool begin_sequence(struct timeline *timeline, uint32_t number)
 	seq->number = number + 1;
 	seq->base_ns = timeline->base_ns < 0 ? 0 : timeline->base_ns;
 	seq->last_ns = seq->base_ns;
-	if (!make_tables(seq))
+	if (!make_string_tables(seq))
 		return false;
-	begin_state(timeline, true);
+	begin_sequence_state(timeline, true);
 	return !timeline->failed;
 }
 
@@ -544,7 +547,7 @@ static void release_sequence(struct timeline *timeline)
 	if (!seq)
 		return;
 	for (int i = 0; i < NUM_TABLES; i++) {
-		forget_fresh(&seq->strings[i]);
+		forget_fresh_strings(&seq->strings[i]);
 		if (seq->strings[i].numbers)
 			lh_table_free(seq->strings[i].numbers);
 		free(seq->strings[i].fresh);
@@ -568,7 +571,7 @@ const struct timeline_format protobuf_format = {
 	.packet = put_track_instant,
 	.message = put_message_flow,
 	.sched = protobuf_put_sched,
-	.flush = flush_packets,
-	.end = flush_packets,
+	.flush = flush_packed_packets,
+	.end = flush_packed_packets,
 	.release = release_sequence,
 };

@@ -17,17 +17,17 @@ typedef Perfetto__Protos__TracePacket TracePacket;
 /* ---- protobuf.c ---------------------------------------------------------- */
 
 /* Put a packet, which gets the number of the current sequence. */
-void protobuf_put(struct timeline *timeline, TracePacket *packet);
+void protobuf_put_packet(struct timeline *timeline, TracePacket *packet);
 /*
  * Return a text as UTF-8. This is @text itself if it is ASCII; otherwise it is a copy, which is
  * also stored in *@owned and must be freed. Return NULL if out of memory.
  */
-char *protobuf_text(const char *text, char **owned);
+char *protobuf_make_text(const char *text, char **owned);
 
 /* ---- tables.c ------------------------------------------------------------ */
 
 /* Return the id of a track, which is unique in the file. */
-uint64_t protobuf_uuid(struct track track);
+uint64_t protobuf_make_uuid(struct track track);
 void protobuf_name_track(struct timeline *timeline, struct track track, const char *name);
 void protobuf_name_thread(struct timeline *timeline, const struct timeline_thread *thread);
 void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *event);

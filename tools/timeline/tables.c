@@ -34,19 +34,19 @@ typedef Perfetto__Protos__SchedWakingFtraceEvent SchedWakingFtraceEvent;
 
 /* ---- numbers ------------------------------------------------------------ */
 
-uint64_t protobuf_uuid(struct track track)
+uint64_t protobuf_make_uuid(struct track track)
 {
 	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 | track.number;
 }
 
 /* Return the rank of a track among the tracks of its host, by kind, then by number. */
-static int32_t track_rank(struct track track)
+static int32_t get_track_rank(struct track track)
 {
 	return (int32_t)track.kind * TRACK_NUMBERS + (int32_t)track.number;
 }
 
 /* Can this host have a process number? */
-static bool has_pid(uint32_t host)
+static bool has_perfetto_pid(uint32_t host)
 {
 	return host < TIMELINE_MAX_THREAD_HOSTS;
 }
@@ -55,34 +55,34 @@ static bool has_pid(uint32_t host)
  * Return Perfetto's number for a thread of a host, or, if @number is 0, for the process
  * of the host.
  */
-static int32_t perfetto_tid(uint32_t host, uint32_t number)
+static int32_t make_perfetto_tid(uint32_t host, uint32_t number)
 {
 	return (int32_t)((host + 1) * TRACK_NUMBERS + number);
 }
 
 /* Return Perfetto's number for a scheduled thread. 0 is the idle thread, which all hosts share. */
-static int32_t perfetto_task_tid(uint32_t host, const struct timeline_task *task)
+static int32_t make_perfetto_task_tid(uint32_t host, const struct timeline_task *task)
 {
-	return task->number ? perfetto_tid(host, task->number) : 0;
+	return task->number ? make_perfetto_tid(host, task->number) : 0;
 }
 
 /* ---- tracks ------------------------------------------------------------- */
 
-static void put_descriptor(struct timeline *timeline, TrackDescriptor *descriptor,
-			   struct track track, const char *name)
+static void put_track_descriptor(struct timeline *timeline, TrackDescriptor *descriptor,
+				 struct track track, const char *name)
 {
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	char *owned;
 
 	descriptor->has_uuid = true;
-	descriptor->uuid = protobuf_uuid(track);
-	descriptor->name = protobuf_text(name, &owned);
+	descriptor->uuid = protobuf_make_uuid(track);
+	descriptor->name = protobuf_make_text(name, &owned);
 	descriptor->has_sibling_merge_behavior = true;
 	descriptor->sibling_merge_behavior = NOT_MERGED;
 	packet.data_case = PERFETTO__PROTOS__TRACE_PACKET__DATA_TRACK_DESCRIPTOR;
 	packet.track_descriptor = descriptor;
 	if (descriptor->name)
-		protobuf_put(timeline, &packet);
+		protobuf_put_packet(timeline, &packet);
 	else
 		timeline->failed = true;
 	free(owned);
@@ -97,11 +97,11 @@ static void put_host_track(struct timeline *timeline, struct track track, const 
 	descriptor.has_child_ordering = true;
 	descriptor.child_ordering = EXPLICIT_ORDER;
 	process.has_pid = true;
-	process.pid = perfetto_tid(track.host, 0);
-	process.process_name = protobuf_text(name, &owned);
-	if (has_pid(track.host) && process.process_name)
+	process.pid = make_perfetto_tid(track.host, 0);
+	process.process_name = protobuf_make_text(name, &owned);
+	if (has_perfetto_pid(track.host) && process.process_name)
 		descriptor.process = &process;
-	put_descriptor(timeline, &descriptor, track, name);
+	put_track_descriptor(timeline, &descriptor, track, name);
 	free(owned);
 }
 
@@ -113,10 +113,10 @@ static void put_child_track(struct timeline *timeline, struct track track, struc
 
 	descriptor.thread = thread;
 	descriptor.has_parent_uuid = true;
-	descriptor.parent_uuid = protobuf_uuid(parent);
+	descriptor.parent_uuid = protobuf_make_uuid(parent);
 	descriptor.has_sibling_order_rank = true;
-	descriptor.sibling_order_rank = track_rank(track);
-	put_descriptor(timeline, &descriptor, track, name);
+	descriptor.sibling_order_rank = get_track_rank(track);
+	put_track_descriptor(timeline, &descriptor, track, name);
 }
 
 void protobuf_name_track(struct timeline *timeline, struct track track, const char *name)
@@ -145,10 +145,10 @@ static void put_thread_track(struct timeline *timeline, const struct timeline_th
 	char *owned;
 
 	thread.has_pid = true;
-	thread.pid = perfetto_tid(host, 0);
+	thread.pid = make_perfetto_tid(host, 0);
 	thread.has_tid = true;
-	thread.tid = perfetto_tid(host, of->number);
-	thread.thread_name = protobuf_text(of->name, &owned);
+	thread.tid = make_perfetto_tid(host, of->number);
+	thread.thread_name = protobuf_make_text(of->name, &owned);
 	if (!thread.thread_name)
 		timeline->failed = true;
 	/* Perfetto takes the name from sched_switch only if none is given here. */
@@ -165,8 +165,8 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 	const bool is_first = thread->track.number == thread->number;
 	char name[TIMELINE_THREAD_NAME_SIZE];
 
-	timeline_thread_name(name, thread);
-	if (!has_pid(host)) {
+	timeline_format_thread_name(name, thread);
+	if (!has_perfetto_pid(host)) {
 		protobuf_name_track(timeline, thread->track, name);
 		return;
 	}
@@ -178,8 +178,8 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 /* ---- scheduling --------------------------------------------------------- */
 
 /* Put an ftrace event. An @ftrace of NULL means that events were lost. */
-static void put_ftrace(struct timeline *timeline, const struct timeline_sched *event,
-		       FtraceEvent *ftrace)
+static void put_ftrace_event(struct timeline *timeline, const struct timeline_sched *event,
+			     FtraceEvent *ftrace)
 {
 	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	FtraceEventBundle bundle = PERFETTO__PROTOS__FTRACE_EVENT_BUNDLE__INIT;
@@ -196,9 +196,9 @@ static void put_ftrace(struct timeline *timeline, const struct timeline_sched *e
 		ftrace->has_timestamp = true;
 		ftrace->timestamp = event->time_ns;
 		ftrace->has_pid = true;
-		ftrace->pid = perfetto_task_tid(event->host, &event->from);
+		ftrace->pid = make_perfetto_task_tid(event->host, &event->from);
 	}
-	protobuf_put(timeline, &packet);
+	protobuf_put_packet(timeline, &packet);
 }
 
 static void put_ftrace_switch(struct timeline *timeline, const struct timeline_sched *event,
@@ -209,15 +209,15 @@ static void put_ftrace_switch(struct timeline *timeline, const struct timeline_s
 
 	change.prev_comm = from;
 	change.has_prev_pid = true;
-	change.prev_pid = perfetto_task_tid(event->host, &event->from);
+	change.prev_pid = make_perfetto_task_tid(event->host, &event->from);
 	change.has_prev_state = true;
 	change.prev_state = event->state;
 	change.next_comm = to;
 	change.has_next_pid = true;
-	change.next_pid = perfetto_task_tid(event->host, &event->to);
+	change.next_pid = make_perfetto_task_tid(event->host, &event->to);
 	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_SWITCH;
 	ftrace.sched_switch = &change;
-	put_ftrace(timeline, event, &ftrace);
+	put_ftrace_event(timeline, event, &ftrace);
 }
 
 static void put_ftrace_waking(struct timeline *timeline, const struct timeline_sched *event,
@@ -228,10 +228,10 @@ static void put_ftrace_waking(struct timeline *timeline, const struct timeline_s
 
 	waking.comm = to;
 	waking.has_pid = true;
-	waking.pid = perfetto_task_tid(event->host, &event->to);
+	waking.pid = make_perfetto_task_tid(event->host, &event->to);
 	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_WAKING;
 	ftrace.sched_waking = &waking;
-	put_ftrace(timeline, event, &ftrace);
+	put_ftrace_event(timeline, event, &ftrace);
 }
 
 void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *event)
@@ -245,11 +245,11 @@ void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *
 	if (event->time_ns < 0)
 		return;
 	if (event->kind == TIMELINE_LOST) {
-		put_ftrace(timeline, event, NULL);
+		put_ftrace_event(timeline, event, NULL);
 		return;
 	}
-	from = protobuf_text(event->from.name, &owned_from);
-	to = protobuf_text(event->to.name, &owned_to);
+	from = protobuf_make_text(event->from.name, &owned_from);
+	to = protobuf_make_text(event->to.name, &owned_to);
 	if (!from || !to)
 		timeline->failed = true;
 	else if (event->kind == TIMELINE_SWITCH)

@@ -159,8 +159,8 @@ bool timeline_close(struct timeline *timeline, bool ok, const char *things);
 
 /* Format the name of a thread's track as "nginx 812". */
 #define TIMELINE_THREAD_NAME_SIZE 64
-void timeline_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
-			  const struct timeline_thread *thread);
+void timeline_format_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
+				 const struct timeline_thread *thread);
 
 /* The formats Trace Event Format (JSON), and Perfetto's own format (protocol buffers). */
 extern const struct timeline_format trace_event_format, protobuf_format;
@@ -172,11 +172,11 @@ extern const struct timeline_format trace_event_format, protobuf_format;
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];
 /* Check that --format is used with --perfetto. If not, print a message and return false. */
-bool timeline_check(unsigned int number, bool is_perfetto);
+bool timeline_check_option(unsigned int number, bool is_perfetto);
 /*
  * Return the format with this number. For TIMELINE_NOT_SAID, choose it by the file name
  * @path, which may be NULL.
  */
-const struct timeline_format *timeline_format(unsigned int number, const char *path);
+const struct timeline_format *timeline_find_format(unsigned int number, const char *path);
 
 #endif

@@ -34,7 +34,7 @@ enum {
 	TID_IN,
 };
 
-static uint32_t json_tid(struct track track)
+static uint32_t make_json_tid(struct track track)
 {
 	switch (track.kind) {
 	case TRACK_OUT:
@@ -74,21 +74,21 @@ static void put_json_text(FILE *out, const char *text)
 		fprintf(out, "\"%s\"", text);
 		return;
 	}
-	string = new_string(text);
+	string = new_json_string(text);
 	fputs(string ? json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE) :
 		       "\"\"",
 	      out);
 	json_object_put(string);
 }
 
-static void put_integer(FILE *out, bool negative, uint64_t magnitude)
+static void put_json_integer(FILE *out, bool negative, uint64_t magnitude)
 {
 	const char *quote = magnitude > MAX_EXACT ? "\"" : "";
 
 	fprintf(out, "%s%s%" PRIu64 "%s", quote, negative ? "-" : "", magnitude, quote);
 }
 
-static uint64_t abs_as_unsigned(int64_t number)
+static uint64_t get_magnitude(int64_t number)
 {
 	return number < 0 ? -(uint64_t)number : (uint64_t)number;
 }
@@ -104,10 +104,10 @@ static void put_json_value(FILE *out, const struct arg *arg)
 		fputs(arg->truth ? "true" : "false", out);
 		break;
 	case ARG_UNSIGNED:
-		put_integer(out, false, arg->number);
+		put_json_integer(out, false, arg->number);
 		break;
 	case ARG_SIGNED:
-		put_integer(out, arg->integer < 0, abs_as_unsigned(arg->integer));
+		put_json_integer(out, arg->integer < 0, get_magnitude(arg->integer));
 		break;
 	case ARG_TIME:
 		fprintf(out, "\"%" PRId64 "\"", arg->integer);
@@ -118,10 +118,10 @@ static void put_json_value(FILE *out, const struct arg *arg)
 	}
 }
 
-static void begin_event(struct timeline *timeline, char phase, struct track track)
+static void begin_json_event(struct timeline *timeline, char phase, struct track track)
 {
 	fprintf(timeline->out, "%s{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u",
-		timeline->own ? ",\n" : "\n", phase, track.host + 1, json_tid(track));
+		timeline->own ? ",\n" : "\n", phase, track.host + 1, make_json_tid(track));
 	/* If own is not NULL, a comma is needed before the next event. */
 	timeline->own = timeline;
 }
@@ -139,14 +139,14 @@ static void begin_json_event_at(struct timeline *timeline, char phase, struct tr
 	const int64_t base = timeline->base_ns;
 	const bool negative = time_ns < base;
 
-	begin_event(timeline, phase, track);
+	begin_json_event(timeline, phase, track);
 	/* The difference between two times may need all 64 bits. */
 	put_json_time(timeline->out, "ts", negative,
 		      negative ? (uint64_t)base - (uint64_t)time_ns :
 				 (uint64_t)time_ns - (uint64_t)base);
 }
 
-static void end_event(struct timeline *timeline, const struct timeline_event *event)
+static void end_json_event(struct timeline *timeline, const struct timeline_event *event)
 {
 	FILE *out = timeline->out;
 
@@ -189,7 +189,7 @@ static void name_json_track(struct timeline *timeline, struct track track, const
 {
 	if (track.kind == TRACK_SENT || track.kind == TRACK_RECEIVED)
 		return;
-	begin_event(timeline, 'M', track);
+	begin_json_event(timeline, 'M', track);
 	fprintf(timeline->out, ",\"name\":\"%s\",\"args\":{\"name\":",
 		track.kind == TRACK_HOST ? "process_name" : "thread_name");
 	put_json_text(timeline->out, name);
@@ -200,7 +200,7 @@ static void name_json_thread(struct timeline *timeline, const struct timeline_th
 {
 	char name[TIMELINE_THREAD_NAME_SIZE];
 
-	timeline_thread_name(name, thread);
+	timeline_format_thread_name(name, thread);
 	name_json_track(timeline, thread->track, name);
 }
 
@@ -209,21 +209,21 @@ static void put_json_slice(struct timeline *timeline, const struct timeline_even
 {
 	begin_json_event_at(timeline, 'X', event->track, event->time_ns);
 	put_json_time(timeline->out, "dur", false, (uint64_t)end_ns - (uint64_t)event->time_ns);
-	end_event(timeline, event);
+	end_json_event(timeline, event);
 }
 
 static void put_json_instant(struct timeline *timeline, const struct timeline_event *event)
 {
 	begin_json_event_at(timeline, 'i', event->track, event->time_ns);
 	fputs(",\"s\":\"t\"", timeline->out);
-	end_event(timeline, event);
+	end_json_event(timeline, event);
 }
 
 static void put_json_packet(struct timeline *timeline, const struct timeline_event *event)
 {
 	begin_json_event_at(timeline, 'X', event->track, event->time_ns);
 	put_json_time(timeline->out, "dur", false, PACKET_NS);
-	end_event(timeline, event);
+	end_json_event(timeline, event);
 }
 
 /* Put a flow from a packet that was sent to the packet that was received. */

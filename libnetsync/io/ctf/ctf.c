@@ -12,7 +12,7 @@
 #include "io/ctf/read.h"
 #include "io/events.h"
 
-static bool ctf_claims(const struct found *found)
+static bool is_ctf_folder(const struct found *found)
 {
 	struct stat metadata;
 	char *name;
@@ -41,7 +41,7 @@ static int start_ctf_share(struct trace *trace)
 }
 
 /* Does a process see the same streams as the first one? Otherwise they cannot share streams. */
-static bool sees_same_streams(struct trace *trace, uint32_t share)
+static bool has_same_streams(struct trace *trace, uint32_t share)
 {
 	const struct ctf *ctf = trace->state;
 	struct ctf_opened opened = { 0 };
@@ -55,7 +55,7 @@ static bool sees_same_streams(struct trace *trace, uint32_t share)
  * Read by the first process alone where others cannot join it, or events of streams do not
  * come stream by stream: network namespaces get their numbers as they come.
  */
-static void ctf_divide(struct trace *trace, uint32_t most)
+static void divide_ctf_streams(struct trace *trace, uint32_t most)
 {
 	const struct ctf_opened *opened = &((struct ctf *)trace->state)->opened;
 	bool same = true;
@@ -67,7 +67,7 @@ static void ctf_divide(struct trace *trace, uint32_t most)
 	while (trace->num_shares < most && !start_ctf_share(trace))
 		;
 	for (uint32_t i = 1; i < trace->num_shares && same; i++)
-		same = sees_same_streams(trace, i);
+		same = has_same_streams(trace, i);
 	while (!same && trace->num_shares > 1)
 		io_stop_share(trace);
 	/* One that could not join has failed for itself alone. */
@@ -89,16 +89,16 @@ static int open_in_reader_process(struct trace *trace)
 }
 
 /* The process that was to open the trace has ended. Return as trace_reader.open(). */
-static int give_up_opening(struct trace *trace)
+static int give_up_ctf_opening(struct trace *trace)
 {
 	const struct range none = { .hi = -1 };
 	const int status = io_stop_share(trace);
 	const bool is_stuck = status == -ETIMEDOUT;
 
 	if (!is_stuck && !worker_was_killed(status))
-		return io_broke_off(trace, &none, "damaged; ", ctf_why_ended(status));
+		return io_warn_broken_off(trace, &none, "damaged; ", ctf_explain_end(status));
 	return io_fail(trace->io, is_stuck ? -ETIMEDOUT : -ECHILD, "%s: %s.", trace->path,
-		       ctf_why_ended(status));
+		       ctf_explain_end(status));
 }
 
 /*
@@ -120,7 +120,7 @@ static int use_opened_trace(struct trace *trace)
 	trace->readable = ctf->files.scratch ? ctf->files.folder : NULL;
 	trace->range = opened->range;
 	trace->range_hash = opened->range_hash;
-	ret = ctf_identify(trace, &opened->is);
+	ret = ctf_set_identity(trace, &opened->is);
 	return ret < 0 ? ret : 1;
 }
 
@@ -131,20 +131,20 @@ static int ctf_open(struct trace *trace)
 	int ret;
 
 	if (!ctf)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	trace->state = ctf;
 	ret = ctf_files_open(&ctf->files, trace);
 	if (ret < 0)
 		return ret;
-	reason = ctf_try(&ctf->files);
+	reason = ctf_try_opening(&ctf->files);
 	if (reason && ctf->files.is_stuck)
 		ret = io_fail(trace->io, -ETIMEDOUT, "%s: %s.", trace->path, reason);
 	else
-		ret = reason ? ctf_salvage(&ctf->files) : 0;
+		ret = reason ? ctf_salvage_trace(&ctf->files) : 0;
 	free(reason);
 	if (!ret)
 		ret = open_in_reader_process(trace);
-	return ret > 0 ? use_opened_trace(trace) : ret < 0 ? ret : give_up_opening(trace);
+	return ret > 0 ? use_opened_trace(trace) : ret < 0 ? ret : give_up_ctf_opening(trace);
 }
 
 static void ctf_close(struct trace *trace)
@@ -162,11 +162,11 @@ const struct trace_reader ctf_reader = {
 	.avoids_loss = "larger sub-buffers avoid this",
 	.to_record =
 		"record inet_sock_local_in and inet_sock_local_out (module netsync), or net_dev_queue and net_if_receive_skb",
-	.claims = ctf_claims,
+	.claims = is_ctf_folder,
 	.open = ctf_open,
-	.divide = ctf_divide,
+	.divide = divide_ctf_streams,
 	.read = ctf_read_slice,
-	.why_ended = ctf_why_ended,
+	.why_ended = ctf_explain_end,
 	.close = ctf_close,
 	.read_events = ctf_read_events,
 };

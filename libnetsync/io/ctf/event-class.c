@@ -21,7 +21,7 @@ static bool is_field_class_of(const bt_field_class *class, bt_field_class_type t
 
 /* ---- classes ------------------------------------------------------------- */
 
-static const bt_field_class *scope_class(const bt_event_class *bt, enum event_scope scope)
+static const bt_field_class *get_scope_class(const bt_event_class *bt, enum event_scope scope)
 {
 	switch (scope) {
 	case SCOPE_SPECIFIC:
@@ -39,9 +39,9 @@ static uint64_t count_structure_members(const bt_field_class *structure)
 	return structure ? bt_field_class_structure_get_member_count(structure) : 0;
 }
 
-static void add_fields(struct ctf_event_class *class, enum event_scope scope)
+static void add_scope_fields(struct ctf_event_class *class, enum event_scope scope)
 {
-	const bt_field_class *structure = scope_class(class->bt, scope);
+	const bt_field_class *structure = get_scope_class(class->bt, scope);
 	const uint64_t num = count_structure_members(structure);
 
 	for (uint64_t i = 0; i < num; i++) {
@@ -59,7 +59,7 @@ static void add_fields(struct ctf_event_class *class, enum event_scope scope)
 		class->num_context = class->num;
 }
 
-static void class_free(struct ctf_event_class *class)
+static void free_event_class(struct ctf_event_class *class)
 {
 	if (!class)
 		return;
@@ -68,7 +68,7 @@ static void class_free(struct ctf_event_class *class)
 	free(class);
 }
 
-static struct ctf_event_class *class_new(const bt_event_class *bt)
+static struct ctf_event_class *new_event_class(const bt_event_class *bt)
 {
 	struct ctf_event_class *class = calloc(1, sizeof(*class));
 	uint64_t num = 0;
@@ -76,7 +76,7 @@ static struct ctf_event_class *class_new(const bt_event_class *bt)
 	if (!class)
 		return NULL;
 	for (enum event_scope i = 0; i < NUM_SCOPES; i++)
-		num += count_structure_members(scope_class(bt, i));
+		num += count_structure_members(get_scope_class(bt, i));
 	class->bt = bt;
 	class->name = bt_event_class_get_name(bt);
 	if (!class->name)
@@ -84,16 +84,16 @@ static struct ctf_event_class *class_new(const bt_event_class *bt)
 	class->names = calloc(num + 1, sizeof(*class->names));
 	class->places = calloc(num + 1, sizeof(*class->places));
 	if (!class->names || !class->places || num > UINT32_MAX) {
-		class_free(class);
+		free_event_class(class);
 		return NULL;
 	}
 	for (enum event_scope i = 0; i < NUM_SCOPES; i++)
-		add_fields(class, i);
+		add_scope_fields(class, i);
 	return class;
 }
 
-/* Put a class where event_classes_by_id() looks. Return false if out of memory. */
-static bool put_class_by_id(struct event_classes *classes, struct ctf_event_class *class)
+/* Put a class where event_classes_find_by_id() looks. Return false if out of memory. */
+static bool index_class_by_id(struct event_classes *classes, struct ctf_event_class *class)
 {
 	const uint64_t id = bt_event_class_get_id(class->bt);
 	struct ctf_event_class **more;
@@ -126,14 +126,14 @@ const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 	last = array_add(&classes->list, classes->num, sizeof(*last));
 	if (!last)
 		return NULL;
-	*last = class_new(bt);
+	*last = new_event_class(bt);
 	if (!*last)
 		return NULL;
 	classes->num++;
-	return put_class_by_id(classes, *last) ? *last : NULL;
+	return index_class_by_id(classes, *last) ? *last : NULL;
 }
 
-const struct ctf_event_class *event_classes_by_id(struct event_classes *classes, uint64_t id)
+const struct ctf_event_class *event_classes_find_by_id(struct event_classes *classes, uint64_t id)
 {
 	const bt_event_class *bt;
 
@@ -147,14 +147,14 @@ const struct ctf_event_class *event_classes_by_id(struct event_classes *classes,
 void event_classes_release(struct event_classes *classes)
 {
 	for (size_t i = 0; i < classes->num; i++)
-		class_free(classes->list[i]);
+		free_event_class(classes->list[i]);
 	free(classes->list);
 	free(classes->by_id);
 }
 
 /* ---- what values have in common ------------------------------------------ */
 
-void value_copies_clear(struct value_copies *copies)
+void value_copies_free(struct value_copies *copies)
 {
 	for (size_t i = 0; i < copies->num; i++)
 		free(copies->list[i]);
@@ -219,7 +219,7 @@ static bool is_byte_array(const bt_field_class *class)
 
 /* ---- values that libbabeltrace2 has read --------------------------------- */
 
-static const bt_field *scope_field(const bt_event *event, enum event_scope scope)
+static const bt_field *get_scope_field(const bt_event *event, enum event_scope scope)
 {
 	switch (scope) {
 	case SCOPE_SPECIFIC:
@@ -283,14 +283,14 @@ static int get_bt_value(const struct ctf_raw *raw, const bt_field *field,
 
 /* ---- values that direct/ has read ---------------------------------------- */
 
-static const struct ctf_type *scope_type(const struct walked *walked, enum event_scope scope)
+static const struct ctf_type *get_scope_type(const struct walked *walked, enum event_scope scope)
 {
 	return scope == SCOPE_SPECIFIC ? walked->type->context :
 	       scope == SCOPE_COMMON   ? walked->common :
 					 walked->type->fields;
 }
 
-static struct bit_cursor scope_begin(const struct walked *walked, enum event_scope scope)
+static struct bit_cursor get_scope_cursor(const struct walked *walked, enum event_scope scope)
 {
 	return scope == SCOPE_SPECIFIC ? walked->specific :
 	       scope == SCOPE_COMMON   ? walked->context :
@@ -298,8 +298,8 @@ static struct bit_cursor scope_begin(const struct walked *walked, enum event_sco
 }
 
 /* The bytes of an array of integers of 8 bits. Return 0 or -ENOMEM. */
-static int array_bytes(const struct ctf_raw *raw, const struct ctf_type *type, struct bit_cursor at,
-		       struct netsync_io_value *value)
+static int read_array_bytes(const struct ctf_raw *raw, const struct ctf_type *type,
+			    struct bit_cursor at, struct netsync_io_value *value)
 {
 	const uint64_t num = type->kind == TYPE_ARRAY ? type->length : at.slots[type->slot];
 	uint8_t *copy;
@@ -314,16 +314,16 @@ static int array_bytes(const struct ctf_raw *raw, const struct ctf_type *type, s
 	for (uint64_t i = 0; i < num; i++) {
 		uint64_t element = 0;
 
-		type_read(type->element, &at, &element);
+		type_read_integer(type->element, &at, &element);
 		copy[i] = element;
 	}
 	set_text_value(value, (char *)copy, num);
 	return 0;
 }
 
-static int array_value(const struct ctf_raw *raw, const struct ctf_type *type,
-		       const struct bit_cursor *at, const bt_field_class *class,
-		       struct netsync_io_value *value)
+static int read_array_value(const struct ctf_raw *raw, const struct ctf_type *type,
+			    const struct bit_cursor *at, const bt_field_class *class,
+			    struct netsync_io_value *value)
 {
 	int ret;
 
@@ -331,7 +331,7 @@ static int array_value(const struct ctf_raw *raw, const struct ctf_type *type,
 		return -ENODATA;
 	if (!type->is_text && !is_byte_array(class))
 		return -ENODATA;
-	ret = array_bytes(raw, type, *at, value);
+	ret = read_array_bytes(raw, type, *at, value);
 	value->kind = type->is_text ? NETSYNC_IO_TEXT : NETSYNC_IO_BYTES;
 	if (!ret && type->is_text)
 		value->num_bytes = strnlen((const char *)value->bytes, value->num_bytes);
@@ -341,16 +341,16 @@ static int array_value(const struct ctf_raw *raw, const struct ctf_type *type,
 static int read_walked_value(const struct ctf_raw *raw, const struct ctf_field_place *place,
 			     struct netsync_io_value *value)
 {
-	const struct ctf_type *structure = scope_type(raw->walked, place->scope);
+	const struct ctf_type *structure = get_scope_type(raw->walked, place->scope);
 	const struct ctf_type *type = structure->members[place->member].type;
-	struct bit_cursor at = scope_begin(raw->walked, place->scope);
+	struct bit_cursor at = get_scope_cursor(raw->walked, place->scope);
 	uint64_t number = 0;
 
-	/* This cannot fail, as the next ones: walk_next() has skipped all fields. */
-	type_enter(structure, &at, place->member);
+	/* This cannot fail, as the next ones: walk_read_event() has skipped all fields. */
+	type_skip_to_member(structure, &at, place->member);
 	switch (type->kind) {
 	case TYPE_INTEGER:
-		type_read(type, &at, &number);
+		type_read_integer(type, &at, &number);
 		return set_integer_value(value, place->class, number);
 	case TYPE_FLOAT:
 		value->kind = NETSYNC_IO_REAL;
@@ -363,13 +363,13 @@ static int read_walked_value(const struct ctf_raw *raw, const struct ctf_field_p
 		return 0;
 	case TYPE_ARRAY:
 	case TYPE_SEQUENCE:
-		return array_value(raw, type, &at, place->class, value);
+		return read_array_value(raw, type, &at, place->class, value);
 	default:
 		return -ENODATA;
 	}
 }
 
-int ctf_value(const struct event_raw *of, uint32_t field, struct netsync_io_value *value)
+int ctf_get_value(const struct event_raw *of, uint32_t field, struct netsync_io_value *value)
 {
 	const struct ctf_raw *raw = (const struct ctf_raw *)of;
 	const struct ctf_field_place *place = &raw->class->places[field];
@@ -378,6 +378,6 @@ int ctf_value(const struct event_raw *of, uint32_t field, struct netsync_io_valu
 		return read_walked_value(raw, place, value);
 	return get_bt_value(raw,
 			    bt_field_structure_borrow_member_field_by_index_const(
-				    scope_field(raw->bt, place->scope), place->member),
+				    get_scope_field(raw->bt, place->scope), place->member),
 			    place->class, value);
 }

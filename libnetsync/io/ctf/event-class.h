@@ -38,7 +38,7 @@ struct event_classes {
 const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 						 const bt_event_class *bt);
 /* Find the class, by its id, of an event that direct/ has read. Return NULL if out of memory. */
-const struct ctf_event_class *event_classes_by_id(struct event_classes *classes, uint64_t id);
+const struct ctf_event_class *event_classes_find_by_id(struct event_classes *classes, uint64_t id);
 void event_classes_release(struct event_classes *classes);
 
 /* Copies of values that are not contiguous, valid until the event's callback returns. */
@@ -47,7 +47,7 @@ struct value_copies {
 	size_t num;
 };
 
-void value_copies_clear(struct value_copies *copies);
+void value_copies_free(struct value_copies *copies);
 
 /* netsync_io_event.reserved of an event in CTF. */
 struct ctf_raw {
@@ -59,6 +59,6 @@ struct ctf_raw {
 };
 
 /* raw.value of these. */
-int ctf_value(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
+int ctf_get_value(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
 
 #endif

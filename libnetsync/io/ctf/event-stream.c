@@ -9,7 +9,7 @@
 /* ---- beginning ------------------------------------------------------------ */
 
 /* Find, or add, the classes of the stream. Return false if out of memory. */
-static bool find_classes(struct event_stream *stream, const bt_stream_class *class)
+static bool find_stream_classes(struct event_stream *stream, const bt_stream_class *class)
 {
 	struct event_trace *trace = stream->trace;
 	struct event_classes *last;
@@ -34,10 +34,10 @@ static int begin_event_stream(struct event_stream *stream, const bt_message *mes
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
 
 	stream->begun = true;
-	if (!find_classes(stream, class))
+	if (!find_stream_classes(stream, class))
 		return -ENOMEM;
 	if (stream->trace->direct && clock && ctf_clock_set(&stream->clock, clock))
-		stream->walk = direct_take(stream->trace->direct, bt);
+		stream->walk = direct_take_walk(stream->trace->direct, bt);
 	return 0;
 }
 
@@ -52,15 +52,15 @@ static void set_walked_time(struct event_stream *stream)
 }
 
 /*
- * Walk to the next event. Return as event_stream_next(), or -EILSEQ if libbabeltrace2 must
+ * Walk to the next event. Return as event_stream_find_next(), or -EILSEQ if libbabeltrace2 must
  * continue.
  */
-static int walk_to_next(struct event_stream *stream)
+static int walk_to_next_event(struct event_stream *stream)
 {
-	const int ret = walk_next(stream->walk, &stream->walked_event);
+	const int ret = walk_read_event(stream->walk, &stream->walked_event);
 
 	if (ret == -EILSEQ) {
-		stream->walked = *walk_counts(stream->walk);
+		stream->walked = *walk_get_counts(stream->walk);
 		walk_free(stream->walk);
 		stream->walk = NULL;
 		return ret;
@@ -113,8 +113,8 @@ static void set_message_loss(struct event_stream *stream)
 /* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 {
-	return walk_was_before(&stream->walked, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
-			       type == BT_MESSAGE_TYPE_EVENT);
+	return walk_skip_counted(&stream->walked, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
+				 type == BT_MESSAGE_TYPE_EVENT);
 }
 
 /* Use the next message. Return 1 if it is an event or a loss; 0 if it is not used; -ENOMEM. */
@@ -171,7 +171,7 @@ static int find_next_event(struct event_stream *stream)
 	}
 	for (;;) {
 		if (stream->walk) {
-			ret = walk_to_next(stream);
+			ret = walk_to_next_event(stream);
 			if (ret != -EILSEQ)
 				return ret;
 		}
@@ -186,7 +186,7 @@ static int find_next_event(struct event_stream *stream)
 	}
 }
 
-int event_stream_next(struct event_stream *stream)
+int event_stream_find_next(struct event_stream *stream)
 {
 	const int ret = find_next_event(stream);
 
@@ -198,7 +198,7 @@ int event_stream_next(struct event_stream *stream)
 /* ---- telling -------------------------------------------------------------- */
 
 /* The field cpu_id of the packet's context. */
-static uint32_t message_cpu(const bt_event *event)
+static uint32_t get_message_cpu(const bt_event *event)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(
 		bt_event_borrow_stream_const(event));
@@ -244,9 +244,9 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 				     NULL;
 	const struct ctf_event_class *class =
 		bt ? event_classes_find(classes, bt_event_borrow_class_const(bt)) :
-		     event_classes_by_id(classes, stream->walked_event.type->id);
+		     event_classes_find_by_id(classes, stream->walked_event.type->id);
 	const struct ctf_raw raw = {
-		{ ctf_value }, class, bt, &stream->walked_event, copies,
+		{ ctf_get_value }, class, bt, &stream->walked_event, copies,
 	};
 	struct netsync_io_event event = {
 		.size = sizeof(event),
@@ -259,7 +259,7 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 	if (!class)
 		return -ENOMEM;
 	if (bt)
-		stream->cpu = message_cpu(bt);
+		stream->cpu = get_message_cpu(bt);
 	else
 		stream->cpu = stream->walked_event.cpu < NETSYNC_IO_NO_CPU ?
 				      stream->walked_event.cpu :
@@ -271,12 +271,12 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 	event.num_context = class->num_context;
 	ret = reading->each(reading->data, &event);
 	if (copies->num)
-		value_copies_clear(copies);
+		value_copies_free(copies);
 	return ret ? 1 : 0;
 }
 
-int event_stream_tell(struct event_stream *stream, struct value_copies *copies,
-		      const struct event_reading *reading)
+int event_stream_report(struct event_stream *stream, struct value_copies *copies,
+			const struct event_reading *reading)
 {
 	if (stream->is_loss)
 		return report_stream_loss(stream, reading);

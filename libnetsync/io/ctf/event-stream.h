@@ -49,11 +49,11 @@ struct event_stream {
  * Go to the next event or loss. Return 1; 0 at the end; -ENOMEM; or -EILSEQ if the stream is
  * damaged.
  */
-int event_stream_next(struct event_stream *stream);
+int event_stream_find_next(struct event_stream *stream);
 
 /* Pass the event to @each. 0; 1: @each requested a stop; -ENOMEM. */
-int event_stream_tell(struct event_stream *stream, struct value_copies *copies,
-		      const struct event_reading *reading);
+int event_stream_report(struct event_stream *stream, struct value_copies *copies,
+			const struct event_reading *reading);
 
 void event_stream_release(struct event_stream *stream);
 

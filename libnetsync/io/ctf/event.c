@@ -30,7 +30,7 @@ int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder)
 	return 0;
 }
 
-const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder)
+const bt_event_class *ctf_decoder_get_class(const struct ctf_decoder *decoder)
 {
 	return decoder->class;
 }
@@ -46,7 +46,7 @@ bool ctf_decoder_has_netns(const struct ctf_decoder *decoder)
 static struct ctf_field get_layout_member(const struct ctf_field *structure,
 					  const struct layout *layout, enum meaning meaning)
 {
-	return ctf_member(structure, layout->at[meaning]);
+	return ctf_get_member(structure, layout->at[meaning]);
 }
 
 static uint64_t get_layout_integer(const struct ctf_field *structure, const struct layout *layout,
@@ -57,16 +57,16 @@ static uint64_t get_layout_integer(const struct ctf_field *structure, const stru
 	if (!(layout->has & BIT(meaning)))
 		return 0;
 	field = get_layout_member(structure, layout, meaning);
-	return ctf_integer(&field, layout->is_signed & BIT(meaning));
+	return ctf_get_integer(&field, layout->is_signed & BIT(meaning));
 }
 
 /* Read an address: IPv4 in 4 bytes, or IPv6 (or mapped IPv4) in 16 bytes or 8 words. */
-static void read_address(uint8_t out[16], const struct ctf_field *structure,
-			 const struct layout *layout, enum meaning meaning)
+static void read_address_field(uint8_t out[16], const struct ctf_field *structure,
+			       const struct layout *layout, enum meaning meaning)
 {
 	const struct ctf_field array = get_layout_member(structure, layout, meaning);
 	uint64_t values[16] = { 0 };
-	const uint64_t num = ctf_elements(&array, values, 16);
+	const uint64_t num = ctf_get_elements(&array, values, 16);
 	const unsigned int width = num == 8 ? 2 : 1;
 	unsigned int at = 0;
 
@@ -83,8 +83,8 @@ static void read_address(uint8_t out[16], const struct ctf_field *structure,
 			out[at++] = values[i] >> (8 * byte);
 }
 
-static bool decode_flat(const struct ctf_decoder *decoder, const struct ctf_field *payload,
-			struct event_seen *seen)
+static bool decode_flat_event(const struct ctf_decoder *decoder, const struct ctf_field *payload,
+			      struct event_seen *seen)
 {
 	const struct layout *layout = &decoder->layout.fields;
 	struct event_values v;
@@ -94,9 +94,9 @@ static bool decode_flat(const struct ctf_decoder *decoder, const struct ctf_fiel
 		enum meaning meaning = __builtin_ctzll(rest);
 
 		if (meaning == SADDR)
-			read_address(v.saddr, payload, layout, SADDR);
+			read_address_field(v.saddr, payload, layout, SADDR);
 		else if (meaning == DADDR)
-			read_address(v.daddr, payload, layout, DADDR);
+			read_address_field(v.daddr, payload, layout, DADDR);
 		else
 			v.number[meaning] = get_layout_integer(payload, layout, meaning);
 	}
@@ -108,8 +108,8 @@ static bool decode_flat(const struct ctf_decoder *decoder, const struct ctf_fiel
  * too large for its 16 bits (BIG TCP); received ones are as long as the skb, but skbs of
  * sent ones have a link header of unknown length, too.
  */
-static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes, uint64_t skb_bytes,
-			uint64_t header_bytes)
+static void set_payload_length(struct netsync_packet *pkt, uint64_t ip_bytes, uint64_t skb_bytes,
+			       uint64_t header_bytes)
 {
 	if (!ip_bytes && pkt->dir == NETSYNC_IN && skb_bytes > UINT16_MAX)
 		ip_bytes = skb_bytes;
@@ -119,24 +119,25 @@ static void read_length(struct netsync_packet *pkt, uint64_t ip_bytes, uint64_t 
 	pkt->fields |= NETSYNC_HAS_LEN;
 }
 
-static void read_network(struct netsync_packet *pkt, const struct header *header,
-			 const struct ctf_field *ip, uint64_t skb_bytes, unsigned int header_bytes)
+static void read_network_header(struct netsync_packet *pkt, const struct header *header,
+				const struct ctf_field *ip, uint64_t skb_bytes,
+				unsigned int header_bytes)
 {
 	uint64_t bytes = get_layout_integer(ip, &header->ip, LEN);
 
-	read_address(pkt->saddr, ip, &header->ip, SADDR);
-	read_address(pkt->daddr, ip, &header->ip, DADDR);
+	read_address_field(pkt->saddr, ip, &header->ip, SADDR);
+	read_address_field(pkt->daddr, ip, &header->ip, DADDR);
 	pkt->fields |= NETSYNC_HAS_ADDRS;
 	if (header->family == AF_INET6) {
-		read_length(pkt, bytes ? bytes + 40 : 0, skb_bytes, 40 + header_bytes);
+		set_payload_length(pkt, bytes ? bytes + 40 : 0, skb_bytes, 40 + header_bytes);
 		return;
 	}
 	pkt->ip_id = get_layout_integer(ip, &header->ip, IP_ID);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
 	/* A first fragment (flag MF is set) has only a part of the payload. */
 	if (!(get_layout_integer(ip, &header->ip, FRAG_OFF) & 0x2000))
-		read_length(pkt, bytes, skb_bytes,
-			    get_layout_integer(ip, &header->ip, IHL) * 4 + header_bytes);
+		set_payload_length(pkt, bytes, skb_bytes,
+				   get_layout_integer(ip, &header->ip, IHL) * 4 + header_bytes);
 }
 
 /*
@@ -189,16 +190,16 @@ static unsigned int read_nested_icmp(const struct layout *layout, const struct c
  * Hash the name of a device, because device numbers are only compared with each other. Return 0
  * if the device has no name.
  */
-static uint64_t device_number(const struct ctf_field *name)
+static uint64_t hash_device_name(const struct ctf_field *name)
 {
 	const char *text;
-	uint64_t len = ctf_text(name, &text);
+	uint64_t len = ctf_get_text(name, &text);
 
 	return len ? siphash_1_3((const uint8_t *)text, len) : 0;
 }
 
-static bool decode_nested(const struct ctf_decoder *decoder, const struct ctf_field *payload,
-			  struct event_seen *seen)
+static bool decode_nested_event(const struct ctf_decoder *decoder, const struct ctf_field *payload,
+				struct event_seen *seen)
 {
 	struct netsync_packet *pkt = &seen->pkt;
 	const struct layout *layout = &decoder->layout.fields;
@@ -206,7 +207,7 @@ static bool decode_nested(const struct ctf_decoder *decoder, const struct ctf_fi
 	struct ctf_field ip, variant, inner, device;
 	const struct transport_layout *transport;
 	const struct header *header;
-	uint64_t option = ctf_selected(&network);
+	uint64_t option = ctf_get_selected(&network);
 	unsigned int bytes = 0;
 
 	if (option >= MAX_OPTIONS)
@@ -214,16 +215,16 @@ static bool decode_nested(const struct ctf_decoder *decoder, const struct ctf_fi
 	header = &decoder->layout.headers[option];
 	if (header->family == AF_UNSPEC)
 		return false;
-	ip = ctf_option(&network);
+	ip = ctf_get_option(&network);
 	/* Fragments but the first have no TCP header, though the tracer records one. */
 	if (header->family == AF_INET && get_layout_integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;
 	variant = get_layout_member(&ip, &header->ip, TRANSPORT);
-	option = ctf_selected(&variant);
+	option = ctf_get_selected(&variant);
 	if (option >= MAX_OPTIONS)
 		return false;
 	transport = &header->transport[option];
-	inner = ctf_option(&variant);
+	inner = ctf_get_option(&variant);
 	if (transport->protocol == IPPROTO_TCP)
 		bytes = read_nested_tcp(&transport->layout, &inner, pkt);
 	else if (transport->protocol == IPPROTO_UDP)
@@ -236,17 +237,17 @@ static bool decode_nested(const struct ctf_decoder *decoder, const struct ctf_fi
 	pkt->protocol = transport->protocol;
 	pkt->skb = get_layout_integer(payload, layout, SKB);
 	pkt->fields |= NETSYNC_HAS_SKB;
-	read_network(pkt, header, &ip, get_layout_integer(payload, layout, LEN), bytes);
+	read_network_header(pkt, header, &ip, get_layout_integer(payload, layout, LEN), bytes);
 	seen->at.place = decoder->layout.kind->place;
 	device = get_layout_member(payload, layout, DEVICE);
-	seen->at.device = device_number(&device);
+	seen->at.device = hash_device_name(&device);
 	return true;
 }
 
-bool ctf_decode(const struct ctf_decoder *decoder, const struct ctf_field *payload,
-		struct event_seen *seen)
+bool ctf_decode_event(const struct ctf_decoder *decoder, const struct ctf_field *payload,
+		      struct event_seen *seen)
 {
 	memset(seen, 0, sizeof(*seen));
-	return decoder->layout.kind->protocol ? decode_flat(decoder, payload, seen) :
-						decode_nested(decoder, payload, seen);
+	return decoder->layout.kind->protocol ? decode_flat_event(decoder, payload, seen) :
+						decode_nested_event(decoder, payload, seen);
 }

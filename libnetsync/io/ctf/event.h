@@ -18,13 +18,13 @@ struct ctf_decoder;
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);
 
 /* The decoder's event class. */
-const bt_event_class *ctf_decoder_class(const struct ctf_decoder *decoder);
+const bt_event_class *ctf_decoder_get_class(const struct ctf_decoder *decoder);
 
 /* Do the events of this class have the network namespace? */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
 /* Fill in @seen, without host and time. Return false if the event cannot be used. */
-bool ctf_decode(const struct ctf_decoder *decoder, const struct ctf_field *payload,
-		struct event_seen *seen);
+bool ctf_decode_event(const struct ctf_decoder *decoder, const struct ctf_field *payload,
+		      struct event_seen *seen);
 
 #endif

@@ -49,7 +49,7 @@ static void begin_merged_streams(struct ctf_merging *merging)
 	merging->begun = true;
 	for (size_t i = 0; i < merging->num_streams && !merging->error; i++) {
 		struct event_stream *stream = &merging->streams[i];
-		const int ret = event_stream_next(stream);
+		const int ret = event_stream_find_next(stream);
 
 		if (ret < 0)
 			merging->error = ret;
@@ -58,20 +58,20 @@ static void begin_merged_streams(struct ctf_merging *merging)
 				stream->key_ns, stream, 0
 			};
 	}
-	time_heap_order(&merging->heap);
+	time_heap_restore_order(&merging->heap);
 }
 
 static void report_next_merged_event(struct ctf_merging *merging)
 {
 	struct event_stream *stream = merging->heap.items[0].stream;
-	int ret = event_stream_tell(stream, &merging->copies, merging->reading);
+	int ret = event_stream_report(stream, &merging->copies, merging->reading);
 
 	if (ret > 0)
 		ret = -ECANCELED;
 	if (!ret)
-		ret = event_stream_next(stream);
+		ret = event_stream_find_next(stream);
 	if (ret > 0)
-		time_heap_go_on(&merging->heap, stream->key_ns);
+		time_heap_advance_first(&merging->heap, stream->key_ns);
 	else if (!ret)
 		time_heap_end_first(&merging->heap);
 	else
@@ -268,7 +268,7 @@ static int open_merged_trace(const struct ctf_merging *merging, size_t number)
 	trace->path = strdup(source->path);
 	trace->real_path = realpath(source->path, NULL);
 	if (!trace->path || !trace->real_path)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	ret = ctf_files_open(&opened->files, trace);
 	if (ret < 0)
 		return ret;
@@ -291,13 +291,13 @@ static void close_trace(struct opened *opened)
 static int explain_merging_error(const struct ctf_merging *merging, int error)
 {
 	struct netsync_io *io = merging->reading->io;
-	char *reason = ctf_take_reason();
+	char *reason = ctf_take_error_reason();
 	int ret;
 
 	if (error == -ECANCELED)
-		ret = event_stopped(merging->reading);
+		ret = event_fail_stopped(merging->reading);
 	else if (error == -ENOMEM)
-		ret = io_no_memory(io);
+		ret = io_fail_no_memory(io);
 	else
 		ret = io_fail(io, error, "%s%s: cannot be read to the end (%s).",
 			      merging->traces[0].trace.path,
@@ -312,7 +312,7 @@ int ctf_read_events(const struct event_reading *reading)
 		.reading = reading,
 		.traces = calloc(reading->num, sizeof(*merging.traces)),
 	};
-	int ret = merging.traces ? 0 : io_no_memory(reading->io);
+	int ret = merging.traces ? 0 : io_fail_no_memory(reading->io);
 
 	for (uint32_t i = 0; i < reading->num && !ret; i++)
 		ret = open_merged_trace(&merging, i);
@@ -328,6 +328,6 @@ int ctf_read_events(const struct event_reading *reading)
 	free(merging.streams);
 	free(merging.ports);
 	free(merging.heap.items);
-	value_copies_clear(&merging.copies);
+	value_copies_free(&merging.copies);
 	return ret;
 }

@@ -15,20 +15,20 @@ struct ctf_field {
 
 /* The caller has checked that the class of the field is what a function takes. */
 
-struct ctf_field ctf_member(const struct ctf_field *structure, uint64_t index);
+struct ctf_field ctf_get_member(const struct ctf_field *structure, uint64_t index);
 
 /* The value of an integer, extended to 64 bits by its sign. */
-uint64_t ctf_integer(const struct ctf_field *field, bool is_signed);
+uint64_t ctf_get_integer(const struct ctf_field *field, bool is_signed);
 
 /* Copy up to @most unsigned integers of an array. Return the array's length. */
-uint64_t ctf_elements(const struct ctf_field *array, uint64_t *values, uint64_t most);
+uint64_t ctf_get_elements(const struct ctf_field *array, uint64_t *values, uint64_t most);
 
 /* Return the index of a variant's selected option, or UINT64_MAX if none is selected. */
-uint64_t ctf_selected(const struct ctf_field *variant);
+uint64_t ctf_get_selected(const struct ctf_field *variant);
 /* The field of the selected option. */
-struct ctf_field ctf_option(const struct ctf_field *variant);
+struct ctf_field ctf_get_option(const struct ctf_field *variant);
 
 /* The bytes of a string; *@text has no 0 at its end. */
-uint64_t ctf_text(const struct ctf_field *string, const char **text);
+uint64_t ctf_get_text(const struct ctf_field *string, const char **text);
 
 #endif

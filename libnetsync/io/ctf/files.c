@@ -60,7 +60,7 @@ static size_t find_sentence_length(const char *message)
 	return length;
 }
 
-char *ctf_take_reason(void)
+char *ctf_take_error_reason(void)
 {
 	const bt_error *error = bt_current_thread_take_error();
 	const char *message = "no reason given";
@@ -74,7 +74,7 @@ char *ctf_take_reason(void)
 	return reason ? reason : strdup("");
 }
 
-const char *ctf_why_ended(int status)
+const char *ctf_explain_end(int status)
 {
 	if (status == -ETIMEDOUT)
 		return WORKER_WAS_STUCK;
@@ -160,7 +160,7 @@ static int find_fs_source_class(struct ctf_files *files, struct trace *trace)
 										     "fs");
 	if (files->class)
 		return 0;
-	reason = ctf_take_reason();
+	reason = ctf_take_error_reason();
 	io_fail(trace->io, -ENOSYS,
 		"Babeltrace 2 lacks its plug-in to read CTF (source.ctf.fs); check that it is installed completely (%s).",
 		reason);
@@ -179,7 +179,7 @@ static bool is_metadata_packet(uint32_t magic)
  * Return 1 for packetized or plain metadata text; TEXT_OF_CTF_2; 0 if the file is truncated or
  * damaged; or a negative value for an unknown version.
  */
-static int check_format(const uint8_t *data, uint64_t size)
+static int check_metadata_format(const uint8_t *data, uint64_t size)
 {
 	struct metadata_packet packet;
 	bool first = true;
@@ -208,7 +208,7 @@ static int check_format(const uint8_t *data, uint64_t size)
 	return 1;
 }
 
-/* Check a metadata file. Return as check_format(), or -ENODATA if the file is empty. */
+/* Check a metadata file. Return as check_metadata_format(), or -ENODATA if the file is empty. */
 static int check_metadata_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -222,7 +222,7 @@ static int check_metadata_file(const char *path)
 	if (!ret) {
 		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (data != MAP_FAILED) {
-			ret = check_format(data, st.st_size);
+			ret = check_metadata_format(data, st.st_size);
 			munmap(data, st.st_size);
 		} else {
 			ret = -errno;
@@ -232,7 +232,7 @@ static int check_metadata_file(const char *path)
 	return ret;
 }
 
-int ctf_damaged_metadata(struct trace *trace)
+int ctf_fail_damaged_metadata(struct trace *trace)
 {
 	return io_fail(
 		trace->io, -EILSEQ,
@@ -244,7 +244,7 @@ int ctf_damaged_metadata(struct trace *trace)
  * Refuse symbolic links. Babeltrace 2 reads their targets as streams: metadata that
  * describe a stream of bytes would show any file that the user may read.
  */
-static int check_links(struct trace *trace, const char *folder)
+static int check_folder_links(struct trace *trace, const char *folder)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
@@ -266,10 +266,10 @@ static int check_links(struct trace *trace, const char *folder)
 static int check_all_links(struct trace *trace)
 {
 	char *index = io_format("%s/index", trace->path);
-	int ret = index ? check_links(trace, trace->path) : io_no_memory(trace->io);
+	int ret = index ? check_folder_links(trace, trace->path) : io_fail_no_memory(trace->io);
 
 	if (!ret)
-		ret = check_links(trace, index);
+		ret = check_folder_links(trace, index);
 	free(index);
 	return ret;
 }
@@ -286,14 +286,14 @@ static int check_metadata_kind(const struct ctf_files *files)
 	case TEXT_OF_CTF_2:
 		return !MAX_MIP;
 	case 0:
-		return ctf_damaged_metadata(trace);
+		return ctf_fail_damaged_metadata(trace);
 	case -ENODATA:
 		return io_fail(
 			trace->io, -EILSEQ,
 			"%s: the metadata is empty, so the trace cannot be read; check that the session was destroyed, and that the trace was copied completely.",
 			trace->path);
 	case -EPROTONOSUPPORT:
-		return ctf_too_new(trace, "packetized metadata");
+		return ctf_fail_too_new(trace, "packetized metadata");
 	default:
 		return io_fail(trace->io, ret, "%s/metadata: %s.", trace->path, strerror(-ret));
 	}
@@ -320,7 +320,7 @@ static bool read_time_entry(const bt_value *map, const char *key, int64_t *time)
 }
 
 /* Add a stream's range. The hash is a sum, so that the order of streams does not matter. */
-static void add_range(struct trace *trace, const bt_value *stream)
+static void add_stream_range(struct trace *trace, const bt_value *stream)
 {
 	const bt_value *map = bt_value_map_borrow_entry_value_const(stream, "range-ns");
 	struct range range;
@@ -345,7 +345,8 @@ void ctf_read_ranges(const struct ctf_files *files)
 			bt_value_array_borrow_element_by_index_const(infos, i), "stream-infos");
 
 		for (uint64_t j = 0; streams && j < bt_value_array_get_length(streams); j++)
-			add_range(trace, bt_value_array_borrow_element_by_index_const(streams, j));
+			add_stream_range(trace,
+					 bt_value_array_borrow_element_by_index_const(streams, j));
 	}
 	bt_value_put_ref(infos);
 	bt_current_thread_clear_error();
@@ -387,7 +388,7 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace)
 	files->trace = trace;
 	files->metadata = io_format("%s/metadata", trace->real_path);
 	if (!ret && (!files->metadata || ctf_set_folder(files, trace->path) < 0))
-		ret = io_no_memory(trace->io);
+		ret = io_fail_no_memory(trace->io);
 	if (!ret)
 		ret = set_ctf_worker_limits(files);
 	if (!ret)
@@ -395,7 +396,7 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace)
 	if (!ret)
 		ret = check_metadata_kind(files);
 	if (ret > 0)
-		ret = ctf_translate(files);
+		ret = ctf_translate_trace(files);
 	return ret ? ret : ctf_check_metadata(files);
 }
 

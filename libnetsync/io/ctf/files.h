@@ -32,7 +32,7 @@ int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
 /* Call io_fail(): the metadata is damaged. Return -EILSEQ. */
-int ctf_damaged_metadata(struct trace *trace);
+int ctf_fail_damaged_metadata(struct trace *trace);
 
 /* ---- translate.c ------------------------------------------------------- */
 
@@ -40,10 +40,10 @@ int ctf_damaged_metadata(struct trace *trace);
  * Make a scratch directory with the streams of a trace in CTF 2, and with metadata in CTF 1.8
  * that describe them, and set @files to it. Return 0, or a negative value after io_fail().
  */
-int ctf_translate(struct ctf_files *files);
+int ctf_translate_trace(struct ctf_files *files);
 
 /* Call io_fail(): the trace is in CTF 2, with @what. Return -EPROTONOSUPPORT. */
-int ctf_too_new(struct trace *trace, const char *what);
+int ctf_fail_too_new(struct trace *trace, const char *what);
 
 /* ---- scratch.c: 0, or a negative errno --------------------------------- */
 
@@ -62,7 +62,7 @@ void ctf_scratch_remove(struct ctf_files *files);
  * Call a function with the name of each stream file in a trace's directory, sorted by name,
  * until it fails. Return the function's result, or a negative errno value.
  */
-int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg);
+int ctf_for_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg);
 
 /* ---- try.c ------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ int ctf_check_metadata(struct ctf_files *files);
  * Try to open the trace and to query its ranges, in a worker, and set has_ranges. Return NULL
  * if the trace can be opened, and otherwise the reason, to be freed with free().
  */
-char *ctf_try(struct ctf_files *files);
+char *ctf_try_opening(struct ctf_files *files);
 
 /* ---- salvage.c --------------------------------------------------------- */
 
@@ -82,22 +82,22 @@ char *ctf_try(struct ctf_files *files);
  * @files to it. Warns about the rest, and counts damaged streams. 0, or negative:
  * io_fail() was called.
  */
-int ctf_salvage(struct ctf_files *files);
+int ctf_salvage_trace(struct ctf_files *files);
 
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
 /*
- * Create a graph with a source component for the directory. After NULL, ctf_take_reason()
+ * Create a graph with a source component for the directory. After NULL, ctf_take_error_reason()
  * returns the reason.
  */
 bt_graph *ctf_make_graph(const struct ctf_files *files, const bt_component_source **source);
 
-/* Query source.ctf.fs about an object. After NULL, ctf_take_reason() returns the reason. */
+/* Query source.ctf.fs about an object. After NULL, ctf_take_error_reason() returns the reason. */
 const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
 /*
- * Set @text to the metadata, which the returned value owns. After NULL, ctf_take_reason()
+ * Set @text to the metadata, which the returned value owns. After NULL, ctf_take_error_reason()
  * returns the reason.
  */
 const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **text);
@@ -109,10 +109,10 @@ void ctf_read_ranges(const struct ctf_files *files);
  * Take and clear this thread's error of libbabeltrace2: the first cause, without
  * technical details. Never NULL; to be freed with free().
  */
-char *ctf_take_reason(void);
+char *ctf_take_error_reason(void);
 
 /* Return a description of a result of worker_run() or worker_stop() that is not 0. */
-const char *ctf_why_ended(int status);
+const char *ctf_explain_end(int status);
 
 /* Set the directory to be opened, and the parameters for it. Return 0 or -ENOMEM. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);

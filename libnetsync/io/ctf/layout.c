@@ -116,7 +116,7 @@ static bool is_address_class(const bt_field_class *class)
 	return (bits == 8 && (num == 4 || num == 16)) || (bits == 16 && num == 8);
 }
 
-static bool has_units(const bt_field_class *class)
+static bool has_eight_units(const bt_field_class *class)
 {
 	return bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_STATIC_ARRAY &&
 	       bt_field_class_array_static_get_length(class) == 8;
@@ -140,8 +140,8 @@ static bool can_class_have_meaning(const bt_field_class *class, enum meaning mea
 	}
 }
 
-static void look_up_fields(struct layout *layout, const bt_field_class *class,
-			   const struct field_name *names)
+static void find_layout_fields(struct layout *layout, const bt_field_class *class,
+			       const struct field_name *names)
 {
 	uint64_t num = bt_field_class_structure_get_member_count(class);
 
@@ -161,7 +161,7 @@ static void look_up_fields(struct layout *layout, const bt_field_class *class,
 			layout->at[n->meaning] = i;
 			if (is_integer_class(field) && is_signed_class(field))
 				layout->is_signed |= BIT(n->meaning);
-			if (has_units(field))
+			if (has_eight_units(field))
 				layout->has_units |= BIT(n->meaning);
 		}
 	}
@@ -180,14 +180,14 @@ static const bt_field_class *get_option_class(const bt_field_class *variant, uin
 		bt_field_class_variant_borrow_option_by_index_const(variant, index));
 }
 
-static void find_transport(struct transport_layout *transport, const bt_field_class *option)
+static void find_transport_layout(struct transport_layout *transport, const bt_field_class *option)
 {
 	if (bt_field_class_get_type(option) != BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return;
 	for (size_t i = 0; i < NUM_TRANSPORTS; i++) {
 		const struct transport_name *name = &transport_names[i];
 
-		look_up_fields(&transport->layout, option, name->names);
+		find_layout_fields(&transport->layout, option, name->names);
 		if (!layout_has_all(&transport->layout, name->wanted))
 			continue;
 		transport->protocol = name->protocol;
@@ -196,13 +196,13 @@ static void find_transport(struct transport_layout *transport, const bt_field_cl
 }
 
 /* Return false if no option of the variant is TCP, as before LTTng 2.9. */
-static bool find_transports(struct header *header, const bt_field_class *variant)
+static bool find_transport_layouts(struct header *header, const bt_field_class *variant)
 {
 	uint64_t num = bt_field_class_variant_get_option_count(variant);
 	bool found = false;
 
 	for (uint64_t i = 0; i < num && i < MAX_OPTIONS; i++) {
-		find_transport(&header->transport[i], get_option_class(variant, i));
+		find_transport_layout(&header->transport[i], get_option_class(variant, i));
 		found |= header->transport[i].protocol == IPPROTO_TCP;
 	}
 	return found;
@@ -214,16 +214,16 @@ static bool find_network_header(struct header *header, const bt_field_class *cla
 
 	if (bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE)
 		return false;
-	look_up_fields(&header->ip, class, ipv4_names);
+	find_layout_fields(&header->ip, class, ipv4_names);
 	if (layout_has_all(&header->ip, both | BIT(IHL) | BIT(IP_ID) | BIT(FRAG_OFF))) {
 		header->family = AF_INET;
 	} else {
-		look_up_fields(&header->ip, class, ipv6_names);
+		find_layout_fields(&header->ip, class, ipv6_names);
 		if (!layout_has_all(&header->ip, both))
 			return false;
 		header->family = AF_INET6;
 	}
-	if (find_transports(header, get_member_class(class, &header->ip, TRANSPORT)))
+	if (find_transport_layouts(header, get_member_class(class, &header->ip, TRANSPORT)))
 		return true;
 	header->family = AF_UNSPEC;
 	return false;
@@ -235,7 +235,7 @@ static bool find_network_headers(struct event_layout *layout, const bt_field_cla
 	uint64_t num;
 	bool found = false;
 
-	look_up_fields(&layout->fields, payload, nested_names);
+	find_layout_fields(&layout->fields, payload, nested_names);
 	if (!layout_has_all(&layout->fields, BIT(SKB) | BIT(LEN) | BIT(DEVICE) | BIT(NETWORK)))
 		return false;
 	variant = get_member_class(payload, &layout->fields, NETWORK);
@@ -249,8 +249,8 @@ static bool find_event_fields(struct event_layout *event, const bt_field_class *
 {
 	if (!event->kind->protocol)
 		return find_network_headers(event, payload);
-	look_up_fields(&event->fields, payload, event_fields);
-	return event_is_whole(event->kind, event->fields.has);
+	find_layout_fields(&event->fields, payload, event_fields);
+	return event_has_wanted_fields(event->kind, event->fields.has);
 }
 
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class)
@@ -258,6 +258,6 @@ bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class)
 	const bt_field_class *payload = bt_event_class_borrow_payload_field_class_const(class);
 
 	memset(layout, 0, sizeof(*layout));
-	layout->kind = event_kind(bt_event_class_get_name(class));
+	layout->kind = event_find_kind(bt_event_class_get_name(class));
 	return layout->kind && payload && find_event_fields(layout, payload);
 }

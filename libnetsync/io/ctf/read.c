@@ -65,9 +65,9 @@ struct ctf_reading {
 /* Does a message lie before the end of the walk? Counts messages down. */
 static bool was_message_walked(struct ctf_read_stream *stream, const bt_message *message)
 {
-	return walk_was_before(&stream->walked,
-			       bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING,
-			       bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
+	return walk_skip_counted(&stream->walked,
+				 bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING,
+				 bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
 }
 
 static int use_stream_messages(struct ctf_read_stream *stream, const bt_message **messages,
@@ -83,7 +83,7 @@ static int use_stream_messages(struct ctf_read_stream *stream, const bt_message 
 				      0 :
 				      ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0)
-			io_event(stream->in->trace, &seen);
+			io_add_event(stream->in->trace, &seen);
 		bt_message_put_ref(messages[i]);
 	}
 	return ret < 0 ? ret : 0;
@@ -122,14 +122,14 @@ static bool index_decoders(struct ctf_read_stream *stream)
 	const struct ctf_stream *s = &stream->s;
 
 	for (size_t i = 0; i < s->num_decoders; i++) {
-		const uint64_t id = bt_event_class_get_id(ctf_decoder_class(s->decoders[i]));
+		const uint64_t id = bt_event_class_get_id(ctf_decoder_get_class(s->decoders[i]));
 
 		if (id >= stream->num_ids)
 			stream->num_ids = id + 1;
 	}
 	stream->by_id = calloc(stream->num_ids, sizeof(*stream->by_id));
 	for (size_t i = 0; stream->by_id && i < s->num_decoders; i++)
-		stream->by_id[bt_event_class_get_id(ctf_decoder_class(s->decoders[i]))] =
+		stream->by_id[bt_event_class_get_id(ctf_decoder_get_class(s->decoders[i]))] =
 			s->decoders[i];
 	return stream->by_id;
 }
@@ -141,8 +141,8 @@ static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_mess
 
 	if (!direct || !stream->s.usable || !stream->s.num_decoders)
 		return;
-	stream->walk = direct_take(direct,
-				   bt_message_stream_beginning_borrow_stream_const(message));
+	stream->walk = direct_take_walk(direct,
+					bt_message_stream_beginning_borrow_stream_const(message));
 	if (stream->walk && !index_decoders(stream)) {
 		walk_free(stream->walk);
 		stream->walk = NULL;
@@ -157,13 +157,13 @@ static void use_walked_event(struct ctf_read_stream *stream, const struct walked
 
 	if (ctf_stream_use_event(&stream->s, id < stream->num_ids ? stream->by_id[id] : NULL,
 				 &payload, event->clock, &seen) > 0)
-		io_event(stream->in->trace, &seen);
+		io_add_event(stream->in->trace, &seen);
 }
 
 /* Count events and packets lost since the last call. */
 static void count_walk_losses(struct ctf_read_stream *stream)
 {
-	const struct walk_counts *now = walk_counts(stream->walk);
+	const struct walk_counts *now = walk_get_counts(stream->walk);
 	struct ctf_counts *counts = &stream->in->all.counts;
 
 	counts->lost_events += now->lost_events - stream->walked.lost_events;
@@ -171,14 +171,14 @@ static void count_walk_losses(struct ctf_read_stream *stream)
 	stream->walked = *now;
 }
 
-/* Use some events of a walk. As walk_next(). */
+/* Use some events of a walk. As walk_read_event(). */
 static int use_walked_events(struct ctf_read_stream *stream)
 {
 	struct walked event;
 	int ret = 1;
 
 	for (int i = 0; i < WALKED_AT_ONCE && ret > 0; i++) {
-		ret = walk_next(stream->walk, &event);
+		ret = walk_read_event(stream->walk, &event);
 		if (ret == WALK_EVENT)
 			use_walked_event(stream, &event);
 	}
@@ -234,7 +234,7 @@ static int hold_first_messages(struct ctf_read_stream *stream, const bt_message 
 static void warn_of_damaged_stream(struct ctf_read_stream *stream)
 {
 	const struct trace *trace = stream->in->trace;
-	char *reason = ctf_take_reason();
+	char *reason = ctf_take_error_reason();
 	char *end = NULL;
 
 	stream->in->damaged++;
@@ -316,12 +316,12 @@ static int run_graph_to_slice_end(struct ctf_reading *in)
 
 		worker_is_alive();
 		if (in->error)
-			return in->error == -ENOMEM ? io_no_memory(trace->io) : in->error;
+			return in->error == -ENOMEM ? io_fail_no_memory(trace->io) : in->error;
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_END)
 			return 0;
 		if (status < 0)
 			return io_fail(trace->io, -EIO, "%s: cannot be read (%s).", trace->path,
-				       ctf_take_reason());
+				       ctf_take_error_reason());
 		waiting = status == BT_GRAPH_RUN_ONCE_STATUS_AGAIN ? waiting + 1 : 0;
 	}
 	return live > 0;
@@ -384,7 +384,7 @@ static void report_reading_state(struct ctf_reading *in)
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].s.span.lo <= in->streams[i].s.span.hi)
 			range_extend(&span, in->streams[i].s.span.lo, in->streams[i].s.span.hi);
-	io_span(trace, span.lo, span.hi);
+	io_add_span(trace, span.lo, span.hi);
 }
 
 static uint64_t hash_stream(uint64_t hash, const struct ctf_read_stream *stream)
@@ -450,9 +450,9 @@ static void apply_wanted_window(struct ctf_reading *in)
 		return;
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		if (in->streams[i].walk)
-			walk_pass_before(in->streams[i].walk,
-					 ctf_clock_cycles(&in->streams[i].s.clock,
-							  window->lo - AFTER_PACKET));
+			walk_set_begin(in->streams[i].walk,
+				       ctf_clock_cycles(&in->streams[i].s.clock,
+							window->lo - AFTER_PACKET));
 }
 
 /* Leave the streams of other shares to those who read these. */
@@ -484,7 +484,7 @@ static int open_trace_graph(struct ctf_reading *in, const struct ctf_files *file
 	in->graph = ctf_make_graph(files, &source);
 	if (!in->graph || !add_sinks(in, source))
 		return io_fail(trace->io, -EIO, "%s: cannot be opened (%s).", trace->path,
-			       ctf_take_reason());
+			       ctf_take_error_reason());
 	ctf_read_ranges(files);
 	if (!in->num_streams)
 		return 0;

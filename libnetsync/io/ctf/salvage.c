@@ -67,7 +67,7 @@ static int add_packet_start(struct pieces *pieces, uint64_t start)
 	return 0;
 }
 
-static int find_packets(struct pieces *pieces)
+static int find_packet_starts(struct pieces *pieces)
 {
 	const uint8_t *at = pieces->data;
 	const uint8_t *end = pieces->data + pieces->size;
@@ -127,7 +127,7 @@ static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *
 
 		if (ret < 0)
 			return ret;
-		reason = ctf_try(files);
+		reason = ctf_try_opening(files);
 		if (reason)
 			bad = try;
 		else
@@ -143,7 +143,7 @@ static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces, co
 			      const char *to)
 {
 	ssize_t good;
-	int ret = find_packets(pieces);
+	int ret = find_packet_starts(pieces);
 
 	if (ret < 0 || pieces->num < 2)
 		return ret;
@@ -194,7 +194,7 @@ struct salvage {
 };
 
 /* Copy the undamaged part of a stream file that source.ctf.fs rejects. */
-static int salvage_damaged(struct salvage *salvage, const char *name, const char *reason)
+static int salvage_damaged_file(struct salvage *salvage, const char *name, const char *reason)
 {
 	struct trace *trace = salvage->trace;
 	char *from = io_format("%s/%s", trace->real_path, name);
@@ -239,9 +239,9 @@ static int salvage_file(void *arg, const char *name)
 
 	if (ret < 0)
 		return ret;
-	reason = ctf_try(salvage->files);
+	reason = ctf_try_opening(salvage->files);
 	if (reason) {
-		ret = salvage_damaged(salvage, name, reason);
+		ret = salvage_damaged_file(salvage, name, reason);
 		free(reason);
 		return ret;
 	}
@@ -253,7 +253,7 @@ static int salvage_file(void *arg, const char *name)
 	return ctf_scratch_link(salvage->result, from, name);
 }
 
-static int make_scratch(struct salvage *salvage)
+static int make_salvage_folders(struct salvage *salvage)
 {
 	struct ctf_files *files = salvage->files;
 	int ret = ctf_scratch_make(files);
@@ -270,7 +270,7 @@ static int make_scratch(struct salvage *salvage)
 static int salvage_streams(struct salvage *salvage)
 {
 	struct trace *trace = salvage->trace;
-	int ret = ctf_each_stream(trace->real_path, salvage_file, salvage);
+	int ret = ctf_for_each_stream(trace->real_path, salvage_file, salvage);
 	char *reason;
 
 	if (!ret)
@@ -279,7 +279,7 @@ static int salvage_streams(struct salvage *salvage)
 		return io_fail(trace->io, ret,
 			       "%s: the intact part of the trace could not be copied into %s: %s.",
 			       trace->path, salvage->files->scratch, strerror(-ret));
-	reason = ctf_try(salvage->files);
+	reason = ctf_try_opening(salvage->files);
 	if (!reason)
 		return 0;
 	ret = io_fail(trace->io, -EILSEQ, "%s: cannot be read (%s).", trace->path, reason);
@@ -287,14 +287,14 @@ static int salvage_streams(struct salvage *salvage)
 	return ret;
 }
 
-int ctf_salvage(struct ctf_files *files)
+int ctf_salvage_trace(struct ctf_files *files)
 {
 	struct trace *trace = files->trace;
 	struct salvage salvage = { .trace = trace, .files = files };
 	int ret;
 
 	files->is_salvaged = true;
-	ret = make_scratch(&salvage);
+	ret = make_salvage_folders(&salvage);
 	if (ret < 0)
 		io_fail(trace->io, ret,
 			"%s: the trace is damaged, and a directory for its intact part cannot be created below $TMPDIR: %s.",

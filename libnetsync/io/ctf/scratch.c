@@ -25,7 +25,7 @@
 /* Bytes of memory for removing a directory. Chosen: nftw() keeps 8 directories open. */
 #define GUARD_MEMORY (16 << 20)
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static int remove_scratch_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
 	(void)type;
@@ -33,9 +33,9 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	return remove(path);
 }
 
-static void remove_folder(const char *path)
+static void remove_scratch_tree(const char *path)
 {
-	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	nftw(path, remove_scratch_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /*
@@ -59,7 +59,7 @@ static void guard_scratch_folder(const void *data)
 	worker_flush();
 	while (!worker_is_alone(-1))
 		;
-	remove_folder(path);
+	remove_scratch_tree(path);
 }
 
 static const struct worker_task guard_task = {
@@ -67,7 +67,7 @@ static const struct worker_task guard_task = {
 	.limits = { .timer = ITIMER_REAL, .memory = GUARD_MEMORY },
 };
 
-static int take_scratch_folder(void *data, const struct worker_head *head, const void *payload)
+static int use_scratch_path(void *data, const struct worker_head *head, const void *payload)
 {
 	struct ctf_files *files = data;
 
@@ -85,14 +85,14 @@ int ctf_scratch_make(struct ctf_files *files)
 
 	if (files->scratch)
 		return 0;
-	name = io_format("%s/netsync-XXXXXX", scratch_folder(false));
+	name = io_format("%s/netsync-XXXXXX", scratch_get_folder(false));
 	if (!name)
 		return -ENOMEM;
 	ret = worker_start(&files->guard, &guard_task, name);
 	free(name);
 	if (ret < 0)
 		return ret;
-	while ((ret = worker_receive(&files->guard, take_scratch_folder, files)) > 0 &&
+	while ((ret = worker_receive(&files->guard, use_scratch_path, files)) > 0 &&
 	       !files->scratch)
 		worker_wait(&files->guard);
 	if (files->scratch)
@@ -104,7 +104,7 @@ int ctf_scratch_make(struct ctf_files *files)
 void ctf_scratch_remove(struct ctf_files *files)
 {
 	if (files->scratch) {
-		remove_folder(files->scratch);
+		remove_scratch_tree(files->scratch);
 		worker_stop(&files->guard);
 	}
 	free(files->scratch);
@@ -153,7 +153,7 @@ static int is_stream_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "metadata");
 }
 
-int ctf_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg)
+int ctf_for_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg)
 {
 	struct dirent **entries;
 	int num = scandir(folder, &entries, is_stream_entry, alphasort);

@@ -18,12 +18,12 @@
  * Does an event of ours come from "perf data convert --to-ctf"? That names the events' system, and
  * writes addresses as texts that end at their first zero byte.
  */
-static bool is_cut_by_perf(const char *name)
+static bool is_event_cut_by_perf(const char *name)
 {
 	static const char prefix[] = "netsync:";
 
 	return name && !strncmp(name, prefix, sizeof(prefix) - 1) &&
-	       event_kind(name + sizeof(prefix) - 1);
+	       event_find_kind(name + sizeof(prefix) - 1);
 }
 
 /*
@@ -42,8 +42,8 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	struct ctf_decoder *decoder, **last;
 	int ret;
 
-	if (!event_kind(name)) {
-		if (is_cut_by_perf(name))
+	if (!event_find_kind(name)) {
+		if (is_event_cut_by_perf(name))
 			warn_of_unusable_events(
 				stream,
 				"%s: \"perf data convert\" truncates packet addresses, so the events %s are not used; specify the original perf.data file instead.",
@@ -94,7 +94,7 @@ static void drop_decoders(struct ctf_stream *stream)
 
 /* ---- uuids ------------------------------------------------------------- */
 
-static bool copy_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
+static bool copy_bt_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 {
 	if (uuid)
 		memcpy(to, uuid, UUID_SIZE);
@@ -107,24 +107,24 @@ static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
 		       ctf_parse_uuid(to, bt_clock_class_get_uid(clock)) :
-		       copy_uuid(to, bt_clock_class_get_uuid(clock));
+		       copy_bt_uuid(to, bt_clock_class_get_uuid(clock));
 }
 
 static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 {
 	return bt_trace_class_get_graph_mip_version(bt_trace_borrow_class_const(trace)) ?
 		       ctf_parse_uuid(to, bt_trace_get_uid(trace)) :
-		       copy_uuid(to, bt_trace_get_uuid(trace));
+		       copy_bt_uuid(to, bt_trace_get_uuid(trace));
 }
 #else
 static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
-	return copy_uuid(to, bt_clock_class_get_uuid(clock));
+	return copy_bt_uuid(to, bt_clock_class_get_uuid(clock));
 }
 
 static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 {
-	return copy_uuid(to, bt_trace_get_uuid(trace));
+	return copy_bt_uuid(to, bt_trace_get_uuid(trace));
 }
 #endif
 
@@ -239,7 +239,7 @@ static void note_stream_time(struct ctf_stream *stream, int64_t time)
 	if (!stream->any || time > stream->last_ns)
 		stream->last_ns = time;
 	stream->any = true;
-	if (range_has(&stream->all->window, time))
+	if (range_contains(&stream->all->window, time))
 		range_extend(&stream->span, time, time);
 }
 
@@ -247,8 +247,9 @@ static int decode_stream_event(struct ctf_stream *stream, const struct ctf_decod
 			       const struct ctf_field *payload, int64_t time,
 			       struct event_seen *seen)
 {
-	return decoder && range_has(&stream->all->window, time) &&
-	       ctf_decode(decoder, payload, seen) && set_seen_time(seen, &stream->all->is, time);
+	return decoder && range_contains(&stream->all->window, time) &&
+	       ctf_decode_event(decoder, payload, seen) &&
+	       set_seen_time(seen, &stream->all->is, time);
 }
 
 static int use_bt_event(struct ctf_stream *stream, const bt_message *message,
@@ -276,7 +277,7 @@ static int use_bt_event(struct ctf_stream *stream, const bt_message *message,
 	}
 	note_stream_time(stream, time);
 	for (size_t i = 0; i < stream->num_decoders && !decoder; i++)
-		if (ctf_decoder_class(stream->decoders[i]) == class)
+		if (ctf_decoder_get_class(stream->decoders[i]) == class)
 			decoder = stream->decoders[i];
 	return decode_stream_event(stream, decoder, &payload, time, seen);
 }
@@ -307,7 +308,7 @@ static bool is_snapshot_before_window(const struct ctf_stream *stream,
 }
 
 /* Did the loss occur before the requested range? */
-static bool was_lost_before(const struct ctf_stream *stream, const bt_message *message)
+static bool was_lost_before_window(const struct ctf_stream *stream, const bt_message *message)
 {
 	const bool is_events = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
 	const bt_stream_class *class = bt_stream_borrow_class_const(
@@ -333,7 +334,7 @@ static void count_loss_message(struct ctf_stream *stream, const bt_message *mess
 	struct ctf_counts *counts = &stream->all->counts;
 	uint64_t count;
 
-	if (was_lost_before(stream, message))
+	if (was_lost_before_window(stream, message))
 		return;
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) {
 		if (bt_message_discarded_events_get_count(message, &count) !=
@@ -362,7 +363,7 @@ int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct 
 	}
 }
 
-int ctf_identify(struct trace *trace, const struct ctf_identity *is)
+int ctf_set_identity(struct trace *trace, const struct ctf_identity *is)
 {
 	trace->epoch_ns = is->epoch_ns;
 	trace->has_wall = is_since_1970(trace->range.lo) && !is->is_tai;
@@ -378,7 +379,7 @@ int ctf_identify(struct trace *trace, const struct ctf_identity *is)
 		trace->clock_name = strdup(NETSYNC_IO_CORRECTED_CLOCK);
 	return trace->host_name && (trace->clock_name || !is->is_corrected) ?
 		       0 :
-		       io_no_memory(trace->io);
+		       io_fail_no_memory(trace->io);
 }
 
 void ctf_stream_release(struct ctf_stream *stream)

@@ -80,7 +80,7 @@ int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *de
 			 const struct ctf_field *payload, uint64_t cycles, struct event_seen *seen);
 
 /* Copy host and clock into a trace. Return 0, or a negative value after io_fail(). */
-int ctf_identify(struct trace *trace, const struct ctf_identity *is);
+int ctf_set_identity(struct trace *trace, const struct ctf_identity *is);
 
 void ctf_stream_release(struct ctf_stream *stream);
 

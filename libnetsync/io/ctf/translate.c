@@ -18,7 +18,7 @@
  */
 #define MAX_METADATA (64 << 20)
 
-int ctf_too_new(struct trace *trace, const char *what)
+int ctf_fail_too_new(struct trace *trace, const char *what)
 {
 	return io_fail(
 		trace->io, -EPROTONOSUPPORT,
@@ -49,11 +49,11 @@ static int read_ctf2_metadata(const struct ctf_files *files, char **text)
 	if (file)
 		fclose(file);
 	if (!*text)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	if (size > MAX_METADATA)
-		return ctf_too_new(trace, "more than 64 MiB of metadata");
+		return ctf_fail_too_new(trace, "more than 64 MiB of metadata");
 	(*text)[size] = '\0';
-	return size && !memchr(*text, 0, size) ? 0 : ctf_damaged_metadata(trace);
+	return size && !memchr(*text, 0, size) ? 0 : ctf_fail_damaged_metadata(trace);
 }
 
 static int translate_metadata(const struct ctf_files *files, char **tsdl)
@@ -64,11 +64,11 @@ static int translate_metadata(const struct ctf_files *files, char **tsdl)
 	if (!ret) {
 		ret = ctf2_translate(text, tsdl, why);
 		if (ret == -ENOTSUP)
-			ret = ctf_too_new(files->trace, why);
+			ret = ctf_fail_too_new(files->trace, why);
 		else if (ret == -EILSEQ)
-			ret = ctf_damaged_metadata(files->trace);
+			ret = ctf_fail_damaged_metadata(files->trace);
 		else if (ret)
-			ret = io_no_memory(files->trace->io);
+			ret = io_fail_no_memory(files->trace->io);
 	}
 	free(text);
 	return ret;
@@ -92,7 +92,7 @@ struct folders {
 	const char *to;
 };
 
-static int link_stream(void *folders, const char *name)
+static int link_stream_file(void *folders, const char *name)
 {
 	const struct folders *f = folders;
 
@@ -111,8 +111,8 @@ static int make_translated_folder(struct ctf_files *files, const char *tsdl)
 		ret = metadata ? write_tsdl_metadata(metadata, tsdl) : -ENOMEM;
 	}
 	if (!ret)
-		ret = ctf_each_stream(files->trace->real_path, link_stream,
-				      &(struct folders){ files->trace->real_path, folder });
+		ret = ctf_for_each_stream(files->trace->real_path, link_stream_file,
+					  &(struct folders){ files->trace->real_path, folder });
 	if (!ret)
 		ret = ctf_set_folder(files, folder);
 	free(folder);
@@ -126,7 +126,7 @@ static int make_translated_folder(struct ctf_files *files, const char *tsdl)
 	return 0;
 }
 
-int ctf_translate(struct ctf_files *files)
+int ctf_translate_trace(struct ctf_files *files)
 {
 	char *tsdl;
 	int ret = translate_metadata(files, &tsdl);

@@ -24,7 +24,7 @@ struct ctf_answer {
 	char *reason;
 };
 
-static int use_answer(void *data, const struct worker_head *head, const void *payload)
+static int use_try_answer(void *data, const struct worker_head *head, const void *payload)
 {
 	struct ctf_answer *answer = data;
 
@@ -35,39 +35,39 @@ static int use_answer(void *data, const struct worker_head *head, const void *pa
 	return 0;
 }
 
-static bool has_answer(const struct ctf_answer *answer, enum what what)
+static bool has_try_answer(const struct ctf_answer *answer, enum what what)
 {
 	return answer->what & 1U << what;
 }
 
 /* Run a worker, and collect its answers. Return as worker_run(). */
-static int ask_worker(struct ctf_files *files, void (*run)(const void *data),
-		      struct ctf_answer *answer)
+static int run_try_worker(struct ctf_files *files, void (*run)(const void *data),
+			  struct ctf_answer *answer)
 {
 	const struct worker_task task = {
 		.run = run,
 		.limits = files->limits,
 	};
 
-	struct patience patience = io_trace_patience(files->trace);
-	const struct worker_patience waits = io_worker_patience(&patience);
+	struct patience patience = io_make_trace_patience(files->trace);
+	const struct worker_patience waits = io_make_worker_patience(&patience);
 	int status;
 
 	memset(answer, 0, sizeof(*answer));
-	status = worker_run(&task, files, use_answer, answer, &waits);
+	status = worker_run(&task, files, use_try_answer, answer, &waits);
 	files->is_stuck |= status == -ETIMEDOUT;
 	return status;
 }
 
 /* ---- opening ----------------------------------------------------------- */
 
-static void try_to_open(const void *data)
+static void try_opening(const void *data)
 {
 	const struct ctf_files *files = data;
 	const bt_component_source *source;
 
 	if (!ctf_make_graph(files, &source)) {
-		worker_put_text(TRY_REASON, 0, ctf_take_reason());
+		worker_put_text(TRY_REASON, 0, ctf_take_error_reason());
 		return;
 	}
 	worker_put(TRY_OPENED, 0, "", 0);
@@ -77,14 +77,14 @@ static void try_to_open(const void *data)
 		worker_put(TRY_RANGES, 0, "", 0);
 }
 
-char *ctf_try(struct ctf_files *files)
+char *ctf_try_opening(struct ctf_files *files)
 {
 	struct ctf_answer answer;
-	int status = ask_worker(files, try_to_open, &answer);
+	int status = run_try_worker(files, try_opening, &answer);
 
-	files->has_ranges = has_answer(&answer, TRY_RANGES);
-	if (!has_answer(&answer, TRY_OPENED))
-		return answer.reason ? answer.reason : strdup(ctf_why_ended(status));
+	files->has_ranges = has_try_answer(&answer, TRY_RANGES);
+	if (!has_try_answer(&answer, TRY_OPENED))
+		return answer.reason ? answer.reason : strdup(ctf_explain_end(status));
 	free(answer.reason);
 	return NULL;
 }
@@ -101,12 +101,12 @@ static bool has_metadata_clock(const char *text)
 }
 
 /* Is metadata valid? Babeltrace 2.0 has parsed the text that it returns, 2.1 has not. */
-static bool is_metadata(const struct ctf_files *files)
+static bool is_metadata_valid(const struct ctf_files *files)
 {
 	return !bt_version_get_minor() || ctf_query(files, "babeltrace.trace-infos", files->params);
 }
 
-static void look_at_metadata(const void *data)
+static void check_metadata_clock(const void *data)
 {
 	const struct ctf_files *files = data;
 	const char *text;
@@ -114,7 +114,7 @@ static void look_at_metadata(const void *data)
 
 	if (info && has_metadata_clock(text))
 		worker_put(TRY_CLOCK, 0, "", 0);
-	else if (info && is_metadata(files))
+	else if (info && is_metadata_valid(files))
 		worker_put(TRY_NO_CLOCK, 0, "", 0);
 }
 
@@ -122,21 +122,21 @@ int ctf_check_metadata(struct ctf_files *files)
 {
 	struct trace *trace = files->trace;
 	struct ctf_answer answer;
-	int status = ask_worker(files, look_at_metadata, &answer);
+	int status = run_try_worker(files, check_metadata_clock, &answer);
 
 	if (files->is_stuck)
-		return io_fail(trace->io, status, "%s: %s.", trace->path, ctf_why_ended(status));
+		return io_fail(trace->io, status, "%s: %s.", trace->path, ctf_explain_end(status));
 	if (status < 0)
 		return io_fail(trace->io, status,
 			       "%s: cannot start a process to read the trace: %s.", trace->path,
 			       strerror(-status));
-	if (has_answer(&answer, TRY_CLOCK))
+	if (has_try_answer(&answer, TRY_CLOCK))
 		return 0;
-	if (has_answer(&answer, TRY_NO_CLOCK))
+	if (has_try_answer(&answer, TRY_NO_CLOCK))
 		return io_fail(trace->io, -EILSEQ,
 			       "%s: the trace has no clock, so its events have no times.",
 			       trace->path);
 	return files->is_translated ?
-		       ctf_too_new(trace, "features that Babeltrace 2.0 does not support") :
-		       ctf_damaged_metadata(trace);
+		       ctf_fail_too_new(trace, "features that Babeltrace 2.0 does not support") :
+		       ctf_fail_damaged_metadata(trace);
 }

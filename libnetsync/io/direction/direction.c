@@ -20,7 +20,7 @@ static size_t get_address_size(const struct address *address)
 	return address->is_mac ? MAC_SIZE : sizeof(address->bytes);
 }
 
-static bool has_address(const struct own *own, bool is_mac, const uint8_t *bytes)
+static bool has_own_address(const struct own_addresses *own, bool is_mac, const uint8_t *bytes)
 {
 	for (size_t i = 0; i < own->num; i++) {
 		const struct address *address = &own->address[i];
@@ -32,7 +32,7 @@ static bool has_address(const struct own *own, bool is_mac, const uint8_t *bytes
 	return false;
 }
 
-static bool has_own_macs(const struct own *own)
+static bool has_own_macs(const struct own_addresses *own)
 {
 	for (size_t i = 0; i < own->num; i++)
 		if (own->address[i].is_mac)
@@ -40,7 +40,8 @@ static bool has_own_macs(const struct own *own)
 	return false;
 }
 
-struct own *own_find(const struct owns *owns, const char *host_name)
+struct own_addresses *own_addresses_find(const struct own_addresses_list *owns,
+					 const char *host_name)
 {
 	for (size_t i = 0; i < owns->num; i++)
 		if (!strcmp(owns->own[i].host_name, host_name))
@@ -48,23 +49,24 @@ struct own *own_find(const struct owns *owns, const char *host_name)
 	return NULL;
 }
 
-struct own *own_add(struct owns *owns, const char *host_name)
+struct own_addresses *own_addresses_find_or_add(struct own_addresses_list *owns,
+						const char *host_name)
 {
-	struct own *own = own_find(owns, host_name);
+	struct own_addresses *own = own_addresses_find(owns, host_name);
 
 	if (own || array_grow(&owns->own, &owns->room, owns->num, sizeof(*own)))
 		return own;
 	own = &owns->own[owns->num];
-	*own = (struct own){ .host_name = strdup(host_name) };
+	*own = (struct own_addresses){ .host_name = strdup(host_name) };
 	if (!own->host_name)
 		return NULL;
 	owns->num++;
 	return own;
 }
 
-int own_add_address(struct own *own, const struct address *address)
+int own_addresses_add(struct own_addresses *own, const struct address *address)
 {
-	if (own->num == MAX_ADDRESSES || has_address(own, address->is_mac, address->bytes))
+	if (own->num == MAX_ADDRESSES || has_own_address(own, address->is_mac, address->bytes))
 		return 0;
 	if (array_grow(&own->address, &own->room, own->num, sizeof(*address)))
 		return -ENOMEM;
@@ -72,7 +74,7 @@ int own_add_address(struct own *own, const struct address *address)
 	return 0;
 }
 
-void owns_release(struct owns *owns)
+void own_addresses_release(struct own_addresses_list *owns)
 {
 	for (size_t i = 0; i < owns->num; i++) {
 		free(owns->own[i].host_name);
@@ -95,7 +97,7 @@ bool address_parse(struct address *address, const char *text)
 		address->is_mac = true;
 		return true;
 	}
-	return address_read(address->bytes, text);
+	return address_read_text(address->bytes, text);
 }
 
 char *address_format(char text[ADDRESS_TEXT], const struct address *address)
@@ -114,30 +116,31 @@ char *address_format(char text[ADDRESS_TEXT], const struct address *address)
 
 /* ---- directions --------------------------------------------------------- */
 
-static enum direction find_direction_by_mac(const struct own *own, const struct frame_link *link)
+static enum direction find_direction_by_mac(const struct own_addresses *own,
+					    const struct frame_link *link)
 {
 	if (!link->from || !has_own_macs(own))
 		return DIRECTION_UNKNOWN;
-	if (has_address(own, true, link->from))
+	if (has_own_address(own, true, link->from))
 		return DIRECTION_OUT;
-	if (link->to[0] & 1 || has_address(own, true, link->to))
+	if (link->to[0] & 1 || has_own_address(own, true, link->to))
 		return DIRECTION_IN;
 	return DIRECTION_UNKNOWN;
 }
 
-static enum direction find_direction_by_address(const struct own *own,
+static enum direction find_direction_by_address(const struct own_addresses *own,
 						const struct netsync_packet *pkt)
 {
-	bool from = has_address(own, false, pkt->saddr);
-	bool to = has_address(own, false, pkt->daddr);
+	bool from = has_own_address(own, false, pkt->saddr);
+	bool to = has_own_address(own, false, pkt->daddr);
 
 	if (from)
 		return to ? DIRECTION_LOCAL : DIRECTION_OUT;
 	return to || address_is_for_many(pkt->daddr) ? DIRECTION_IN : DIRECTION_UNKNOWN;
 }
 
-enum direction direction_of(const struct own *own, const struct frame_link *link,
-			    const struct netsync_packet *pkt)
+enum direction direction_find(const struct own_addresses *own, const struct frame_link *link,
+			      const struct netsync_packet *pkt)
 {
 	enum direction direction;
 

@@ -23,7 +23,7 @@ struct address {
 };
 
 /* The known addresses of a host. */
-struct own {
+struct own_addresses {
 	char *host_name;
 	bool given; /* by the user */
 	struct address *address;
@@ -31,8 +31,8 @@ struct own {
 	size_t room;
 };
 
-struct owns {
-	struct own *own;
+struct own_addresses_list {
+	struct own_addresses *own;
 	size_t num;
 	size_t room;
 };
@@ -45,23 +45,25 @@ enum direction {
 };
 
 /*
- * The addresses of a host. own_find() returns NULL if none is known; own_add() returns NULL if
- * out of memory.
+ * The addresses of a host. own_addresses_find() returns NULL if none is known;
+ * own_addresses_find_or_add() returns NULL if out of memory.
  */
-struct own *own_find(const struct owns *owns, const char *host_name);
-struct own *own_add(struct owns *owns, const char *host_name);
+struct own_addresses *own_addresses_find(const struct own_addresses_list *owns,
+					 const char *host_name);
+struct own_addresses *own_addresses_find_or_add(struct own_addresses_list *owns,
+						const char *host_name);
 /* Add an address, unless it is there already: 0 or -ENOMEM. */
-int own_add_address(struct own *own, const struct address *address);
+int own_addresses_add(struct own_addresses *own, const struct address *address);
 /* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
 /* Write an address as text. Return @text. */
 #define ADDRESS_TEXT 48 /* bytes; INET6_ADDRSTRLEN is 46 */
 char *address_format(char text[ADDRESS_TEXT], const struct address *address);
-void owns_release(struct owns *owns);
+void own_addresses_release(struct own_addresses_list *owns);
 
 /* The direction of a packet; @own may be NULL. */
-enum direction direction_of(const struct own *own, const struct frame_link *link,
-			    const struct netsync_packet *pkt);
+enum direction direction_find(const struct own_addresses *own, const struct frame_link *link,
+			      const struct netsync_packet *pkt);
 
 /* ---- inferring --------------------------------------------------------- */
 
@@ -100,20 +102,20 @@ int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
 void samples_sort(struct packet_samples *samples);
 /* Sort, and drop keys that occur twice: they are of several packets, or interfaces. */
-void samples_keep_single(struct packet_samples *samples);
+void samples_drop_repeated(struct packet_samples *samples);
 
 /* A host, or rather one of its clocks, with samples of all its traces. */
 struct watcher {
 	const char *name;
 	struct packet_samples samples;	/* of its captures; sorted here */
-	struct packet_samples inside;	/* by packet_key_inside(): no direction */
+	struct packet_samples inside;	/* by packet_compute_nat_key(): no direction */
 	struct packet_samples directed; /* the same: with known direction */
 	bool wanted;			/* addresses are unknown */
 	bool told;			/* inferred by known directions */
 	bool met;			/* another host has samples of the same packets */
 	bool doubtful;			/* inferred addresses contradict each other */
-	struct own own;			/* inferred: the host's addresses */
-	struct own other;		/* inferred: addresses of its peers */
+	struct own_addresses own;	/* inferred: the host's addresses */
+	struct own_addresses other;	/* inferred: addresses of its peers */
 };
 
 /*
@@ -123,7 +125,7 @@ struct watcher {
  * capture at y does. This holds for any clocks, and reveals which host has x. Return 0 or
  * -ENOMEM.
  */
-int infer_addresses(struct watcher *watchers, size_t num);
+int infer_from_shared_packets(struct watcher *watchers, size_t num);
 
 /*
  * Infer addresses from packets whose direction another trace records. If one host sent a packet
@@ -131,7 +133,7 @@ int infer_addresses(struct watcher *watchers, size_t num);
  * gives the addresses of hosts whose captures have no directions, as these hosts see them, even
  * if a router translates addresses. Return 0 or -ENOMEM.
  */
-int infer_from_known(struct watcher *watchers, size_t num);
+int infer_from_known_directions(struct watcher *watchers, size_t num);
 
 /*
  * The hardware address of an interface: the one that all its frames have in common, if

@@ -95,7 +95,7 @@ static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
  * Take a host's own addresses. On a router, addresses of both sides get votes for and against,
  * and no address is taken.
  */
-static int take_own_addresses(struct watcher *watcher, const struct tallies *tallies)
+static int adopt_own_addresses(struct watcher *watcher, const struct tallies *tallies)
 {
 	int ret = 0;
 
@@ -105,12 +105,12 @@ static int take_own_addresses(struct watcher *watcher, const struct tallies *tal
 		if (tally->votes[0] <= MAJORITY * tally->votes[1])
 			continue;
 		watcher->told = true;
-		ret = own_add_address(&watcher->own, &tally->address);
+		ret = own_addresses_add(&watcher->own, &tally->address);
 	}
 	return ret;
 }
 
-int infer_from_known(struct watcher *watchers, size_t num)
+int infer_from_known_directions(struct watcher *watchers, size_t num)
 {
 	int ret = 0;
 
@@ -126,7 +126,7 @@ int infer_from_known(struct watcher *watchers, size_t num)
 		for (size_t j = 0; j < num; j++)
 			vote_on_addresses(&tallies, &watchers[i], &watchers[j]);
 		watchers[i].met |= tallies.num;
-		ret = take_own_addresses(&watchers[i], &tallies);
+		ret = adopt_own_addresses(&watchers[i], &tallies);
 	}
 	return ret;
 }

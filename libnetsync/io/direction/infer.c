@@ -87,7 +87,7 @@ void samples_sort(struct packet_samples *samples)
 		qsort(samples->of, samples->num, sizeof(*samples->of), compare_samples_by_key);
 }
 
-void samples_keep_single(struct packet_samples *samples)
+void samples_drop_repeated(struct packet_samples *samples)
 {
 	size_t kept = 0;
 
@@ -169,11 +169,11 @@ static int claim_addresses(struct watcher *watcher, const uint8_t own[16], const
 	if (watcher->told)
 		return 0;
 	memcpy(address.bytes, own, 16);
-	ret = own_add_address(&watcher->own, &address);
+	ret = own_addresses_add(&watcher->own, &address);
 	if (ret)
 		return ret;
 	memcpy(address.bytes, other, 16);
-	return own_add_address(&watcher->other, &address);
+	return own_addresses_add(&watcher->other, &address);
 }
 
 static int count_votes(struct watcher *a, struct watcher *b, const struct shared_packet *shared,
@@ -229,12 +229,12 @@ static void mark_doubtful_watcher(struct watcher *watcher)
 				watcher->doubtful = true;
 }
 
-int infer_addresses(struct watcher *watchers, size_t num)
+int infer_from_shared_packets(struct watcher *watchers, size_t num)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < num; i++)
-		samples_keep_single(&watchers[i].samples);
+		samples_drop_repeated(&watchers[i].samples);
 	for (size_t i = 0; i < num; i++)
 		for (size_t j = i + 1; j < num && !ret; j++)
 			if (watchers[i].wanted || watchers[j].wanted)

@@ -61,12 +61,12 @@ struct disk *disk_new(disk_is_over is_over, void *data)
 	return disk;
 }
 
-void disk_use_here(struct disk *disk)
+void disk_use_in_process(struct disk *disk)
 {
 	disk->user = getpid();
 }
 
-static bool is_used_here(const struct disk *disk)
+static bool is_used_by_process(const struct disk *disk)
 {
 	return disk->user == getpid();
 }
@@ -145,9 +145,9 @@ static void tell_disk_reader(struct disk *disk, struct disk_command *command, co
 {
 	command->serial = ++disk->told;
 	command->path_size = path ? (uint32_t)strlen(path) + 1 : 0;
-	worker_tell(&disk->worker, command, sizeof(*command));
+	worker_send_command(&disk->worker, command, sizeof(*command));
 	if (path)
-		worker_tell(&disk->worker, path, command->path_size);
+		worker_send_command(&disk->worker, path, command->path_size);
 }
 
 /* The operation that this process waits for. */
@@ -236,7 +236,7 @@ int disk_walk(struct disk *disk, const char *path)
 	int ret = -EAGAIN;
 
 	/* The system refuses a longer path. */
-	while (ret == -EAGAIN && strlen(path) < PATH_MAX && is_used_here(disk) &&
+	while (ret == -EAGAIN && strlen(path) < PATH_MAX && is_used_by_process(disk) &&
 	       start_disk_reader(disk))
 		ret = ask_disk_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
 				      path);
@@ -248,7 +248,7 @@ int disk_walk(struct disk *disk, const char *path)
 /* Is this the process that the reader process of the file serves? */
 static bool has_disk_reader(const struct disk_file *file)
 {
-	return file->disk && is_used_here(file->disk) && start_disk_reader(file->disk);
+	return file->disk && is_used_by_process(file->disk) && start_disk_reader(file->disk);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -362,7 +362,7 @@ struct disk_file *disk_open(struct disk *disk, const char *path, int flags)
 	return file ? finish_disk_opening(file, open_disk_file(file)) : NULL;
 }
 
-struct disk_file *disk_take(struct disk *disk, int fd, const char *name)
+struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name)
 {
 	struct disk_file *file;
 	char path[64];
@@ -400,7 +400,7 @@ void disk_close(struct disk_file *file)
 {
 	if (!file)
 		return;
-	if (file->disk && is_used_here(file->disk))
+	if (file->disk && is_used_by_process(file->disk))
 		close_in_reader(file);
 	if (!file->is_closed)
 		free_disk_file(file);

@@ -10,8 +10,8 @@
  *
  * Only the reader process has the file open, as close() may wait for a network, too. A
  * file that is read in sequence is read ahead. Workers, which others watch, read files
- * themselves, unless they call disk_use_here(); so does this process if it cannot start another
- * one.
+ * themselves, unless they call disk_use_in_process(); so does this process if it cannot start
+ * another one.
  */
 #ifndef NETSYNC_IO_DISK_H
 #define NETSYNC_IO_DISK_H
@@ -49,7 +49,7 @@ typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t s
 /* Return NULL if out of memory. Processes are started when they are needed. */
 struct disk *disk_new(disk_is_over is_over, void *data);
 /* In a worker: read through a reader process, as the process that started the worker does. */
-void disk_use_here(struct disk *disk);
+void disk_use_in_process(struct disk *disk);
 /* End the reader process; it is started again if it is needed. */
 void disk_stop(struct disk *disk);
 /* Files must be closed before. */
@@ -68,7 +68,7 @@ int disk_walk(struct disk *disk, const char *path);
  */
 struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
 /* Take an open file, which is closed if that fails: NULL, and errno. */
-struct disk_file *disk_take(struct disk *disk, int fd, const char *name);
+struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name);
 void disk_close(struct disk_file *file);
 /*
  * Open by open(2) with @flags, but do not wait until a program writes to a pipe: reads wait, for

@@ -74,7 +74,8 @@ static int64_t read_range_into_slot(const struct disk_command *command, uint8_t 
 }
 
 /*
- * Run commands. The process exits in worker_hear() when the process that started it has ended.
+ * Run commands. The process exits in worker_read_command() when the process that started it has
+ * ended.
  */
 void disk_run_reader(const void *data)
 {
@@ -85,9 +86,9 @@ void disk_run_reader(const void *data)
 	for (;;) {
 		struct disk_answer answer = { 0 };
 
-		worker_hear(&command, sizeof(command));
+		worker_read_command(&command, sizeof(command));
 		if (command.path_size)
-			worker_hear(path, command.path_size);
+			worker_read_command(path, command.path_size);
 		answer.serial = command.serial;
 		switch (command.what) {
 		case DISK_WALK:

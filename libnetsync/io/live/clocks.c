@@ -61,7 +61,7 @@ static int push_clock_event(struct told_host *told, struct clock_event clock)
 	if (__builtin_add_overflow(clock.time_ns, base->epoch_ns, &clock.time_ns))
 		return 0;
 	told->last_ns = clock.time_ns;
-	return io_clock(base, &clock);
+	return io_add_clock(base, &clock);
 }
 
 static bool is_host_called(const struct io_host *host, const char *text, size_t len)
@@ -100,7 +100,7 @@ static int keep_clock_event(struct live_input *live, struct told_host *told,
 		memmove(told->event, told->event + told->num, told->num * sizeof(*clock));
 	}
 	if (array_grow(&told->event, &told->room, told->num, sizeof(*clock)))
-		return io_no_memory(live->io);
+		return io_fail_no_memory(live->io);
 	told->event[told->num++] = *clock;
 	return 0;
 }
@@ -112,7 +112,7 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 	struct told_host *told;
 	struct text_word name;
 
-	if (!take_clock_line(p, &name, &point)) {
+	if (!parse_text_clock_line(p, &name, &point)) {
 		if (!file->told_bad)
 			io_warn(live->io,
 				"%s: line %llu does not have the format of netsync-clocks(5); such lines are not used.",
@@ -126,7 +126,7 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 	}
 	told = find_or_add_told_host(live, &name);
 	if (!told)
-		return io_no_memory(live->io);
+		return io_fail_no_memory(live->io);
 	clock = (struct clock_event){
 		.time_ns = point.time_ns,
 		.raw_ns = point.raw_ns,
@@ -193,7 +193,7 @@ static int read_clocks_file(struct live_input *live, struct clocks_file *file)
 	return ret;
 }
 
-int clocks_read(struct live_input *live)
+int clocks_read_files(struct live_input *live)
 {
 	int ret = 0;
 
@@ -202,7 +202,7 @@ int clocks_read(struct live_input *live)
 	return ret;
 }
 
-int clocks_add(struct live_input *live, const char *path)
+int clocks_add_file(struct live_input *live, const char *path)
 {
 	struct clocks_file *file = calloc(1, sizeof(*file)), **last = NULL;
 
@@ -224,10 +224,10 @@ int clocks_add(struct live_input *live, const char *path)
 		free(file->buffer);
 	}
 	free(file);
-	return io_no_memory(live->io);
+	return io_fail_no_memory(live->io);
 }
 
-int clocks_join(struct live_input *live, struct io_host *host)
+int clocks_join_host(struct live_input *live, struct io_host *host)
 {
 	struct told_host *told = NULL;
 	int ret = 0;
@@ -250,7 +250,8 @@ int clocks_join(struct live_input *live, struct io_host *host)
 	return ret;
 }
 
-int64_t clocks_until(const struct live_input *live, const struct io_host *host, int64_t time_ns)
+int64_t clocks_find_known_until(const struct live_input *live, const struct io_host *host,
+				int64_t time_ns)
 {
 	/* What is not read any more has no later times than those that were read. */
 	const int64_t end = time_ns < INT64_MAX ? time_ns : host->base->info.last_ns;

@@ -15,7 +15,7 @@ int live_find_host(struct live_input *live, struct trace *trace)
 	int ret;
 
 	for (size_t i = 0; i < live->num_hosts && !host; i++)
-		if (io_same_host(live->hosts[i]->base, trace))
+		if (io_is_same_host(live->hosts[i]->base, trace))
 			host = live->hosts[i];
 	if (host)
 		return io_bring_to_base(live->io, host, trace);
@@ -23,7 +23,7 @@ int live_find_host(struct live_input *live, struct trace *trace)
 	last = array_add(&live->hosts, live->num_hosts, sizeof(*last));
 	if (!host || !last) {
 		free(host);
-		return io_no_memory(live->io);
+		return io_fail_no_memory(live->io);
 	}
 	*last = host;
 	live->num_hosts++;
@@ -36,7 +36,7 @@ int live_find_host(struct live_input *live, struct trace *trace)
 	if (host->number < 0)
 		return io_fail(live->io, host->number, "%s: %s", trace->host_name,
 			       netsync_error(live->io->ns));
-	return clocks_join(live, host);
+	return clocks_join_host(live, host);
 }
 
 /*
@@ -85,16 +85,17 @@ bool live_is_settling(const struct live_input *live)
  * because the session may belong to one of them. Otherwise packets that other hosts sent
  * meanwhile would find no counterpart.
  */
-int live_promise(struct live_input *live)
+int live_advance_hosts(struct live_input *live)
 {
 	const bool settling = live_is_settling(live);
 
 	for (size_t i = 0; i < live->num_hosts; i++) {
 		const struct io_host *host = live->hosts[i];
-		int ret = netsync_advance(live->io->ns, host->number,
-					  settling ? INT64_MIN :
-						     clocks_until(live, host,
-								  compute_host_time(live, host)));
+		int ret = netsync_advance(
+			live->io->ns, host->number,
+			settling ?
+				INT64_MIN :
+				clocks_find_known_until(live, host, compute_host_time(live, host)));
 
 		if (ret < 0)
 			return io_fail(live->io, ret, "%s.", netsync_error(live->io->ns));

@@ -91,7 +91,7 @@ static inline int64_t live_now_ms(void)
 }
 
 /* A lister or viewer got no answer in time. */
-static inline bool live_is_silent(int status)
+static inline bool live_has_timed_out(int status)
 {
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
 }
@@ -99,22 +99,23 @@ static inline bool live_is_silent(int status)
 /* ---- clocks.c ---------------------------------------------------------- */
 
 /* Follow a file. Return 0, or the result of io_fail(). */
-int clocks_add(struct live_input *live, const char *path);
+int clocks_add_file(struct live_input *live, const char *path);
 /*
  * Process data that was appended to the files since the last call. Return 0, or the result of
  * io_fail().
  */
-int clocks_read(struct live_input *live);
+int clocks_read_files(struct live_input *live);
 /*
  * Use the readings that arrived before their host was added. Return 0, or the result of
  * io_fail().
  */
-int clocks_join(struct live_input *live, struct io_host *host);
+int clocks_join_host(struct live_input *live, struct io_host *host);
 /*
  * A host was read up to a time; INT64_MAX means that it is no longer read. Return the time up
  * to which readings of its clock have also arrived, unless they are no longer waited for.
  */
-int64_t clocks_until(const struct live_input *live, const struct io_host *host, int64_t time_ns);
+int64_t clocks_find_known_until(const struct live_input *live, const struct io_host *host,
+				int64_t time_ns);
 void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
@@ -127,7 +128,7 @@ bool live_is_settling(const struct live_input *live);
  * Report up to which time all hosts were read, so that libnetsync may drop older packets.
  * Nothing is reported while one more host may appear. Return 0, or the result of io_fail().
  */
-int live_promise(struct live_input *live);
+int live_advance_hosts(struct live_input *live);
 
 /* ---- session.c --------------------------------------------------------- */
 

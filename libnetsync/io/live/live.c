@@ -53,7 +53,7 @@ static int receive_live_data(struct live_input *live, int timeout_ms)
 	int ret;
 
 	if (!fds)
-		return io_no_memory(live->io);
+		return io_fail_no_memory(live->io);
 	for (size_t i = 0; i < max; i++)
 		fds[i] = (struct pollfd){
 			.fd = i < num			    ? live->relays[i]->lister.fd :
@@ -94,7 +94,7 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 			ret = relay_start_lister(live->relays[i]);
 		left = end - live_now_ms();
 		if (!ret)
-			ret = clocks_read(live);
+			ret = clocks_read_files(live);
 		if (!ret)
 			ret = receive_live_data(live, left < 0	      ? 0 :
 						      left < RETRY_MS ? left :
@@ -102,7 +102,7 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 		if (!ret)
 			ret = begin_live_hosts(live);
 		if (!ret)
-			ret = live_promise(live);
+			ret = live_advance_hosts(live);
 	} while (!ret && live_now_ms() < end);
 	if (ret == -EINTR)
 		ret = 0;
@@ -122,7 +122,7 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 	if (!io->live)
 		io->live = calloc(1, sizeof(*io->live));
 	if (!io->live)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	io->live->io = io;
 	for (size_t i = 0; i < io->live->num_relays; i++)
 		if (!strcmp(io->live->relays[i]->url, url))
@@ -134,7 +134,7 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path)
 {
 	if (!io->live)
 		return io_fail(io, -ENODATA, "%s: no live session was given.", path);
-	return clocks_add(io->live, path);
+	return clocks_add_file(io->live, path);
 }
 
 void live_free(struct live_input *live)

@@ -38,7 +38,7 @@ static int find_session(struct live_input *live, struct live_relay *relay,
 	last = array_add(&live->sessions, live->num_sessions, sizeof(*last));
 	if (!session || !last) {
 		free(session);
-		return io_no_memory(relay->io);
+		return io_fail_no_memory(relay->io);
 	}
 	*last = *found = session;
 	live->num_sessions++;
@@ -155,7 +155,7 @@ static void drop_relay_lister(struct live_relay *relay)
 	char reason[64];
 
 	snprintf(reason, sizeof(reason), "for %d s", LIVE_PATIENCE_S);
-	note_relay_down(relay, live_is_silent(status) ? reason : ctf_why_ended(status));
+	note_relay_down(relay, live_has_timed_out(status) ? reason : ctf_explain_end(status));
 	relay->retry_ms = live_now_ms() + RETRY_MS;
 }
 
@@ -193,7 +193,7 @@ static int fail_for_bad_url(struct netsync_io *io, const char *url)
 }
 
 /* net://HOST[:PORT][/host/NAME/SESSION] */
-static int split_url(struct live_relay *relay)
+static int split_relay_url(struct live_relay *relay)
 {
 	const char *start = relay->url + strlen("net://"), *slash, *middle;
 
@@ -234,12 +234,12 @@ int relay_add(struct live_input *live, const char *url)
 	int ret = -ENOMEM;
 
 	if (!relay)
-		return io_no_memory(live->io);
+		return io_fail_no_memory(live->io);
 	relay->io = live->io;
 	relay->lister.fd = -1;
 	relay->url = strdup(url);
 	if (relay->url)
-		ret = split_url(relay);
+		ret = split_relay_url(relay);
 	last = array_add(&live->relays, live->num_relays, sizeof(*last));
 	if (!last)
 		ret = -ENOMEM;
@@ -249,5 +249,5 @@ int relay_add(struct live_input *live, const char *url)
 		return 0;
 	}
 	relay_free(relay);
-	return ret == -EINVAL ? fail_for_bad_url(live->io, url) : io_no_memory(live->io);
+	return ret == -EINVAL ? fail_for_bad_url(live->io, url) : io_fail_no_memory(live->io);
 }

@@ -37,7 +37,7 @@ static int add_session_trace(struct session *session, const struct ctf_identity 
 
 	if (!trace || !all || !own) {
 		free(trace);
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	}
 	*own = *all = trace;
 	session->num_traces++;
@@ -52,11 +52,11 @@ static int add_session_trace(struct session *session, const struct ctf_identity 
 	trace->max_points = LIVE_MAX_POINTS;
 	trace->path = strdup(session->is.url);
 	trace->real_path = strdup(session->is.url);
-	ret = ctf_identify(trace, is);
+	ret = ctf_set_identity(trace, is);
 	if (ret < 0)
 		return ret;
 	if (!trace->path || !trace->real_path || io_make_printable(&trace->host_name))
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	session->held = !io->live->has_begun;
 	return session->held ? 1 : live_find_host(io->live, trace);
 }
@@ -121,7 +121,7 @@ static int use_trace_record(struct session *session, const struct worker_head *h
 	session->stream.number = head->number;
 	if (head->what == STREAM_SPAN)
 		warn_of_late_start(session, head, payload);
-	ret = stream_use(&session->stream, trace->io, head, payload);
+	ret = stream_use_record(&session->stream, trace->io, head, payload);
 	if (head->what == STREAM_STATE)
 		warn_of_live_losses(trace, had_lost_events, had_lost_packets, had_out_of_range);
 	trace->io->live->packets += session->stream.num_packets - packets;
@@ -208,12 +208,12 @@ static void detach_viewer(struct session *session)
 	bool failed = session->failed;
 
 	if (status && !failed) {
-		if (live_is_silent(status))
+		if (live_has_timed_out(status))
 			io_warn(session->relay->io,
 				"%s: the relay daemon has not responded for %d s; trying again.",
 				session->is.url, LIVE_PATIENCE_S);
 		else
-			warn_of_failed_session(session, ctf_why_ended(status));
+			warn_of_failed_session(session, ctf_explain_end(status));
 		failed = true;
 	}
 	for (size_t i = 0; i < session->num_traces; i++)

@@ -68,10 +68,10 @@ static void __attribute__((noreturn)) fail_live_worker(const char *text)
 
 static void __attribute__((noreturn)) fail_with_reason(void)
 {
-	fail_live_worker(ctf_take_reason());
+	fail_live_worker(ctf_take_error_reason());
 }
 
-static void __attribute__((noreturn)) fail_for_memory(void)
+static void __attribute__((noreturn)) end_without_memory(void)
 {
 	worker_flush();
 	_exit(WORKER_NO_MEMORY);
@@ -110,7 +110,7 @@ static uint64_t get_map_number(const bt_value *map, const char *key)
 							      0;
 }
 
-static void put_session(const bt_value *entry)
+static void put_listed_session(const bt_value *entry)
 {
 	struct live_session session = {
 		.clients = get_map_number(entry, "client-count"),
@@ -124,7 +124,7 @@ static void put_session(const bt_value *entry)
 	worker_put(LIVE_SESSION, 0, &session, sizeof(session));
 }
 
-static void put_sessions(const bt_component_class_source *class, const bt_value *params)
+static void put_session_list(const bt_component_class_source *class, const bt_value *params)
 {
 	bt_query_executor *executor = bt_query_executor_create(
 		bt_component_class_source_as_component_class_const(class), "sessions", params);
@@ -133,10 +133,10 @@ static void put_sessions(const bt_component_class_source *class, const bt_value 
 
 	if (executor && !bt_query_executor_query(executor, &list) && list) {
 		for (uint64_t i = 0; i < bt_value_array_get_length(list); i++)
-			put_session(bt_value_array_borrow_element_by_index_const(list, i));
+			put_listed_session(bt_value_array_borrow_element_by_index_const(list, i));
 		worker_put(LIVE_LISTED, 0, "", 0);
 	} else {
-		reason = ctf_take_reason();
+		reason = ctf_take_error_reason();
 		worker_put_text(LIVE_NO_ANSWER, 0, reason);
 		free(reason);
 	}
@@ -153,7 +153,7 @@ static void list_live_sessions(const void *data)
 	if (!params || bt_value_map_insert_string_entry(params, "url", task->url))
 		fail_live_worker("Out of memory.");
 	for (;;) {
-		put_sessions(class, params);
+		put_session_list(class, params);
 		pause_between_polls();
 	}
 }
@@ -170,7 +170,8 @@ const struct worker_task live_list = {
 /* ---- traces and streams ------------------------------------------------ */
 
 /* Return NULL if out of memory. */
-static struct view_trace *find_trace(struct live_viewer *view, const bt_trace *bt, size_t *number)
+static struct view_trace *find_or_add_view_trace(struct live_viewer *view, const bt_trace *bt,
+						 size_t *number)
 {
 	struct view_trace *trace, **last;
 
@@ -225,7 +226,7 @@ static struct view_stream *find_view_stream(struct live_viewer *view, const bt_s
 	return found ? *found : NULL;
 }
 
-static int begin_stream(struct live_viewer *view, const bt_message *message)
+static int begin_view_stream(struct live_viewer *view, const bt_message *message)
 {
 	const bt_stream *bt = bt_message_stream_beginning_borrow_stream_const(message);
 	struct view_stream *stream;
@@ -235,7 +236,9 @@ static int begin_stream(struct live_viewer *view, const bt_message *message)
 	if (view->num_traces == LIVE_MAX_TRACES)
 		return -E2BIG;
 	stream = calloc(1, sizeof(*stream));
-	trace = stream ? find_trace(view, bt_stream_borrow_trace_const(bt), &stream->trace) : NULL;
+	trace = stream ? find_or_add_view_trace(view, bt_stream_borrow_trace_const(bt),
+						&stream->trace) :
+			 NULL;
 	if (stream)
 		stream->bt = bt;
 	if (!trace || !tsearch(stream, &view->streams, compare_streams)) {
@@ -290,7 +293,7 @@ static int use_stream_message(struct live_viewer *view, const bt_message *messag
 		return ret;
 	stream_begin_trace(&trace->found, stream->trace, !trace->told.has_clock);
 	if (ret)
-		io_event(&trace->found, &seen);
+		io_add_event(&trace->found, &seen);
 	if (stream->s.any) {
 		range_extend(&trace->span, stream->s.span.lo, stream->s.span.hi);
 		set_view_time(view, stream->s.last_ns);
@@ -315,7 +318,7 @@ static int use_view_message(struct live_viewer *view, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		return begin_stream(view, message);
+		return begin_view_stream(view, message);
 	case BT_MESSAGE_TYPE_STREAM_END:
 		return end_view_stream(
 			view,
@@ -348,7 +351,7 @@ static void report_view_state(struct live_viewer *view)
 		report_view_trace(t, i);
 		stream_begin_trace(&t->found, i, false);
 		if (memcmp(&t->span, &t->told_span, sizeof(t->span)))
-			io_span(&t->found, t->span.lo, t->span.hi);
+			io_add_span(&t->found, t->span.lo, t->span.hi);
 		t->told_span = t->span;
 		t->found.info.lost_events = t->streams.counts.lost_events;
 		t->found.info.lost_packets = t->streams.counts.lost_packets;
@@ -435,7 +438,7 @@ static void view_live_session(const void *data)
 		if (status < 0 && view.failure)
 			fail_live_worker(view.failure);
 		if (status == BT_GRAPH_RUN_ONCE_STATUS_MEMORY_ERROR)
-			fail_for_memory();
+			end_without_memory();
 		if (status < 0)
 			fail_with_reason();
 		if (status != BT_GRAPH_RUN_ONCE_STATUS_OK || rounds % ROUNDS == 0) {

@@ -13,7 +13,7 @@
 static const uint8_t ipv4_prefix[IPV4_AT] = { [10] = 0xff, 0xff };
 
 /* Copy an address of 4 or 16 bytes. */
-static inline void address_set(uint8_t to[16], const uint8_t *from, size_t len)
+static inline void address_copy(uint8_t to[16], const uint8_t *from, size_t len)
 {
 	memcpy(to, ipv4_prefix, IPV4_AT);
 	memcpy(to + 16 - len, from, len);
@@ -28,7 +28,7 @@ static inline bool address_is_for_many(const uint8_t address[16])
 }
 
 /* Parse "10.0.0.1" or "fe80::1". Return false if @text is not an address. */
-static inline bool address_read(uint8_t to[16], const char *text)
+static inline bool address_read_text(uint8_t to[16], const char *text)
 {
 	if (inet_pton(AF_INET6, text, to) == 1)
 		return true;

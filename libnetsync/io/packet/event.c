@@ -65,7 +65,7 @@ static const struct event_kind event_kinds[] = {
 
 #define NUM_EVENT_KINDS (sizeof(event_kinds) / sizeof(event_kinds[0]))
 
-const struct event_kind *event_kind(const char *name)
+const struct event_kind *event_find_kind(const char *name)
 {
 	for (size_t i = 0; name && i < NUM_EVENT_KINDS; i++)
 		if (!strcmp(name, event_kinds[i].name))
@@ -115,13 +115,13 @@ static void read_ip_fields(const struct event_values *v, struct netsync_packet *
 #define CLOCK_WANTED \
 	(BIT(MONO) | BIT(RAW) | BIT(OFFS_BOOT) | BIT(OFFS_TAI) | BIT(MULT) | BIT(RAW_MULT))
 
-bool event_is_whole(const struct event_kind *kind, uint64_t has)
+bool event_has_wanted_fields(const struct event_kind *kind, uint64_t has)
 {
 	const uint64_t wanted = kind->protocol == ANY_PROTOCOL ?
 					DEVICE_WANTED :
 				kind->protocol == NO_PROTOCOL ?
 					CLOCK_WANTED :
-					packet_protocol(kind->protocol)->wanted;
+					packet_find_protocol(kind->protocol)->wanted;
 
 	return !(wanted & ~has);
 }
@@ -197,7 +197,7 @@ bool event_decode(const struct event_kind *kind, struct event_values *v, struct 
 	if (kind->protocol == NO_PROTOCOL)
 		return read_clock_event(v, seen);
 	seen->pkt.protocol = find_event_protocol(kind, v);
-	protocol = packet_protocol(seen->pkt.protocol);
+	protocol = packet_find_protocol(seen->pkt.protocol);
 	if (!protocol)
 		return false;
 	if (kind->protocol == ANY_PROTOCOL)

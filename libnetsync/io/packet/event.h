@@ -103,10 +103,10 @@ struct event_kind {
 };
 
 /* Return the kind of the events with this name, or NULL if such events are not used. */
-const struct event_kind *event_kind(const char *name);
+const struct event_kind *event_find_kind(const char *name);
 
 /* Has a flat event of this kind all fields that are needed? */
-bool event_is_whole(const struct event_kind *kind, uint64_t has);
+bool event_has_wanted_fields(const struct event_kind *kind, uint64_t has);
 
 /* Values of the fields of one event. */
 struct event_values {

@@ -28,7 +28,7 @@ enum {
 
 /* ---- links ------------------------------------------------------------- */
 
-bool frame_knows_link(uint16_t link)
+bool frame_is_link_known(uint16_t link)
 {
 	switch (link) {
 	case LINK_NULL:
@@ -99,7 +99,7 @@ static enum frame_result skip_frame_vlan_tags(const struct captured_frame *frame
 			break;
 		if (frame->captured < is->network + 4)
 			return FRAME_CUT;
-		is->protocol = be16(frame->data + is->network + 2);
+		is->protocol = load_be16(frame->data + is->network + 2);
 		is->network += 4;
 	}
 	return is->protocol == ETHERTYPE_IP || is->protocol == ETHERTYPE_IPV6 ? FRAME_PACKET :
@@ -119,17 +119,17 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 	case LINK_ETHERNET:
 		is->to = data;
 		is->from = data + MAC_SIZE;
-		is->protocol = be16(data + 2 * MAC_SIZE);
+		is->protocol = load_be16(data + 2 * MAC_SIZE);
 		is->network = ETHER_HDR_LEN;
 		break;
 	case LINK_SLL:
-		is->mark = find_frame_mark(be16(data));
-		is->protocol = be16(data + 14);
+		is->mark = find_frame_mark(load_be16(data));
+		is->protocol = load_be16(data + 14);
 		is->network = 16;
 		break;
 	case LINK_SLL2:
-		is->protocol = be16(data);
-		is->device = be32(data + 4);
+		is->protocol = load_be16(data);
+		is->device = load_be32(data + 4);
 		is->mark = find_frame_mark(data[10]);
 		is->network = 20;
 		break;
@@ -138,7 +138,7 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 		/* LINK_NULL has the capturing host's byte order, LINK_LOOP network order. */
 		memcpy(&family, data, sizeof(family));
 		if (link == LINK_LOOP)
-			family = be32(data);
+			family = load_be32(data);
 		else if (swapped)
 			family = __builtin_bswap32(family);
 		is->protocol = get_family_protocol(family);
@@ -172,17 +172,18 @@ static enum frame_result read_frame_ipv4(const struct captured_frame *frame, siz
 {
 	const uint8_t *ip = frame->data + at;
 
-	if (!transport_has(p, at, 20))
+	if (!transport_has_bytes(p, at, 20))
 		return FRAME_CUT;
 	p->start = at + (ip[0] & 15) * 4u;
-	p->end = find_frame_packet_end(frame, at, be16(ip + 2));
+	p->end = find_frame_packet_end(frame, at, load_be16(ip + 2));
 	p->addrs = ip + 12;
 	p->addr_len = 4;
 	p->protocol = ip[9];
-	p->is_part = be16(ip + 6) & 0x2000;
-	pkt->ip_id = be16(ip + 4);
+	p->is_part = load_be16(ip + 6) & 0x2000;
+	pkt->ip_id = load_be16(ip + 4);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
-	if (ip[0] >> 4 != 4 || p->start < at + 20 || p->end < p->start || be16(ip + 6) & 0x1fff)
+	if (ip[0] >> 4 != 4 || p->start < at + 20 || p->end < p->start ||
+	    load_be16(ip + 6) & 0x1fff)
 		return FRAME_OTHER;
 	return FRAME_PACKET;
 }
@@ -200,10 +201,10 @@ static enum frame_result skip_ipv6_extensions(struct transport *p)
 			return FRAME_PACKET;
 		if (p->end < p->start || p->end - p->start < 8)
 			return FRAME_OTHER;
-		if (!transport_has(p, p->start, 8))
+		if (!transport_has_bytes(p, p->start, 8))
 			return FRAME_CUT;
 		if (p->protocol == IPPROTO_FRAGMENT) {
-			if (be16(header + 2) & 0xfff8)
+			if (load_be16(header + 2) & 0xfff8)
 				return FRAME_OTHER;
 			p->is_part = header[3] & 1;
 			p->start += 8;
@@ -222,10 +223,10 @@ static enum frame_result read_frame_ipv6(const struct captured_frame *frame, siz
 	const uint8_t *ip = frame->data + at;
 	enum frame_result result;
 
-	if (!transport_has(p, at, 40))
+	if (!transport_has_bytes(p, at, 40))
 		return FRAME_CUT;
 	p->start = at + 40;
-	p->end = find_frame_packet_end(frame, p->start, be16(ip + 4));
+	p->end = find_frame_packet_end(frame, p->start, load_be16(ip + 4));
 	p->addrs = ip + 8;
 	p->addr_len = 16;
 	p->protocol = ip[6];
@@ -243,8 +244,8 @@ bool frame_read_addresses(const struct captured_frame *frame, const struct frame
 
 	if ((!is_v4 && link->protocol != ETHERTYPE_IPV6) || frame->captured < at + 2 * len)
 		return false;
-	address_set(from, frame->data + at, len);
-	address_set(to, frame->data + at + len, len);
+	address_copy(from, frame->data + at, len);
+	address_copy(to, frame->data + at + len, len);
 	return true;
 }
 
@@ -263,9 +264,9 @@ enum frame_result frame_read_packet(const struct captured_frame *frame,
 	if (result != FRAME_PACKET)
 		return result;
 	pkt->protocol = p.protocol;
-	address_set(pkt->saddr, p.addrs, p.addr_len);
-	address_set(pkt->daddr, p.addrs + p.addr_len, p.addr_len);
+	address_copy(pkt->saddr, p.addrs, p.addr_len);
+	address_copy(pkt->daddr, p.addrs + p.addr_len, p.addr_len);
 	pkt->fields |= NETSYNC_HAS_ADDRS;
-	protocol = packet_protocol(p.protocol);
+	protocol = packet_find_protocol(p.protocol);
 	return protocol ? protocol->read_frame(&p, pkt) : FRAME_OTHER;
 }

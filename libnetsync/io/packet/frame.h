@@ -46,7 +46,7 @@ enum frame_result {
 };
 
 /* Is the number a link type of libpcap that can be read? */
-bool frame_knows_link(uint16_t link);
+bool frame_is_link_known(uint16_t link);
 /* Read a link header. @swapped means that the capturing host has the other byte order. */
 enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link, bool swapped,
 				  struct frame_link *is);

@@ -22,9 +22,9 @@ static void icmp_read_event(const struct event_values *v, struct netsync_packet 
 /* In events of devices, echoes use TCP's fields as follows, and no ports. */
 static void icmp_name_fields(struct event_values *v)
 {
-	value_set(v, TYPE, values_get(v, FLAGS));
-	value_set(v, ECHO_ID, values_get(v, ACK));
-	value_set(v, ECHO_SEQ, values_get(v, SEQ));
+	values_set(v, TYPE, values_get(v, FLAGS));
+	values_set(v, ECHO_ID, values_get(v, ACK));
+	values_set(v, ECHO_SEQ, values_get(v, SEQ));
 	v->has &= ~(BIT(SPORT) | BIT(DPORT));
 }
 
@@ -41,12 +41,12 @@ static enum frame_result icmp_read_frame(const struct transport *p, struct netsy
 
 	if (p->end - p->start < 8 || v6 != (p->addr_len == 16))
 		return FRAME_OTHER;
-	if (!transport_has(p, p->start, 8))
+	if (!transport_has_bytes(p, p->start, 8))
 		return FRAME_CUT;
 	if (icmp[1] || (v6 ? icmp[0] != 128 && icmp[0] != 129 : icmp[0] != 8 && icmp[0] != 0))
 		return FRAME_OTHER;
-	event_set_echo(pkt, icmp[0], be16(icmp + 4), be16(icmp + 6));
-	transport_len(pkt, p->end - p->start - 8);
+	event_set_echo(pkt, icmp[0], load_be16(icmp + 4), load_be16(icmp + 6));
+	transport_set_len(pkt, p->end - p->start - 8);
 	return FRAME_PACKET;
 }
 

@@ -6,9 +6,9 @@
 #include "io/packet/protocol.h"
 #include "io/packet/siphash.h"
 
-uint64_t packet_key(const struct netsync_packet *pkt)
+uint64_t packet_compute_key(const struct netsync_packet *pkt)
 {
-	const struct packet_protocol *protocol = packet_protocol(pkt->protocol);
+	const struct packet_protocol *protocol = packet_find_protocol(pkt->protocol);
 	struct packet_key part = { 0 };
 	struct {
 		uint8_t addr[2][16];
@@ -38,9 +38,9 @@ uint64_t packet_key(const struct netsync_packet *pkt)
 }
 
 /* Address translation changes addresses, ports and identifiers of echoes. */
-uint64_t packet_key_inside(const struct netsync_packet *pkt)
+uint64_t packet_compute_nat_key(const struct netsync_packet *pkt)
 {
-	const struct packet_protocol *protocol = packet_protocol(pkt->protocol);
+	const struct packet_protocol *protocol = packet_find_protocol(pkt->protocol);
 	struct packet_key part = { 0 };
 	struct {
 		uint64_t digest;

@@ -6,11 +6,11 @@
 #include "netsync.h"
 
 /* Hash the fields, with addresses and ports, that no router changes. */
-uint64_t packet_key(const struct netsync_packet *pkt);
+uint64_t packet_compute_key(const struct netsync_packet *pkt);
 /*
  * Hash only the fields that address translation (NAT) does not change. Return 0 if they are too
  * few.
  */
-uint64_t packet_key_inside(const struct netsync_packet *pkt);
+uint64_t packet_compute_nat_key(const struct netsync_packet *pkt);
 
 #endif

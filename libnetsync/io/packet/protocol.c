@@ -4,7 +4,7 @@
 
 #include "io/packet/protocol.h"
 
-const struct packet_protocol *packet_protocol(uint8_t number)
+const struct packet_protocol *packet_find_protocol(uint8_t number)
 {
 	static const struct packet_protocol *const table[256] = {
 		[IPPROTO_TCP] = &packet_tcp,   [IPPROTO_UDP] = &packet_udp,

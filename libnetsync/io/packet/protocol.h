@@ -52,7 +52,7 @@ struct packet_protocol {
 extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp, packet_sctp;
 
 /* Return the row of an IP protocol number, or NULL if the protocol is not matched. */
-const struct packet_protocol *packet_protocol(uint8_t number);
+const struct packet_protocol *packet_find_protocol(uint8_t number);
 
 /* ---- for the protocols' files ------------------------------------------- */
 
@@ -69,36 +69,36 @@ static inline uint64_t values_get(const struct event_values *v, enum meaning mea
 	return v->has & BIT(meaning) ? v->number[meaning] : 0;
 }
 
-static inline void value_set(struct event_values *v, enum meaning meaning, uint64_t value)
+static inline void values_set(struct event_values *v, enum meaning meaning, uint64_t value)
 {
 	v->number[meaning] = value;
 	v->has |= BIT(meaning);
 }
 
-static inline uint16_t be16(const uint8_t *bytes)
+static inline uint16_t load_be16(const uint8_t *bytes)
 {
 	return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-static inline uint32_t be32(const uint8_t *bytes)
+static inline uint32_t load_be32(const uint8_t *bytes)
 {
-	return (uint32_t)be16(bytes) << 16 | be16(bytes + 2);
+	return (uint32_t)load_be16(bytes) << 16 | load_be16(bytes + 2);
 }
 
 /* Were @bytes from offset @at captured? */
-static inline bool transport_has(const struct transport *p, size_t at, size_t bytes)
+static inline bool transport_has_bytes(const struct transport *p, size_t at, size_t bytes)
 {
 	return at + bytes <= p->captured;
 }
 
-static inline void transport_ports(struct netsync_packet *pkt, const uint8_t *header)
+static inline void transport_set_ports(struct netsync_packet *pkt, const uint8_t *header)
 {
-	pkt->sport = be16(header);
-	pkt->dport = be16(header + 2);
+	pkt->sport = load_be16(header);
+	pkt->dport = load_be16(header + 2);
 	pkt->fields |= NETSYNC_HAS_PORTS;
 }
 
-static inline void transport_len(struct netsync_packet *pkt, size_t len)
+static inline void transport_set_len(struct netsync_packet *pkt, size_t len)
 {
 	pkt->len = (uint32_t)len;
 	pkt->fields |= NETSYNC_HAS_LEN;

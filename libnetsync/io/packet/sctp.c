@@ -20,10 +20,10 @@ static void sctp_read_event(const struct event_values *v, struct netsync_packet 
  */
 static void sctp_name_fields(struct event_values *v)
 {
-	value_set(v, CHUNK, values_get(v, FLAGS));
-	value_set(v, HAS_TSN, values_get(v, FLAGS) >> 8);
-	value_set(v, VTAG, values_get(v, ACK));
-	value_set(v, TSN, values_get(v, SEQ));
+	values_set(v, CHUNK, values_get(v, FLAGS));
+	values_set(v, HAS_TSN, values_get(v, FLAGS) >> 8);
+	values_set(v, VTAG, values_get(v, ACK));
+	values_set(v, TSN, values_get(v, SEQ));
 }
 
 /* ---- frames ------------------------------------------------------------ */
@@ -43,31 +43,31 @@ static enum frame_result sctp_read_frame(const struct transport *p, struct netsy
 
 	if (p->end < at)
 		return FRAME_OTHER;
-	if (!transport_has(p, p->start, 12))
+	if (!transport_has_bytes(p, p->start, 12))
 		return FRAME_CUT;
-	transport_ports(pkt, p->data + p->start);
-	transport_len(pkt, p->end - at);
-	pkt->sctp.vtag = be32(p->data + p->start + 4);
+	transport_set_ports(pkt, p->data + p->start);
+	transport_set_len(pkt, p->end - at);
+	pkt->sctp.vtag = load_be32(p->data + p->start + 4);
 	pkt->sctp.chunk = CHUNK_NONE;
 	pkt->fields |= NETSYNC_HAS_SCTP;
 	for (int i = 0; i < MAX_CHUNKS && p->end - at >= 4; i++) {
 		const uint8_t *chunk = p->data + at;
 		size_t len;
 
-		if (!transport_has(p, at, 4))
+		if (!transport_has_bytes(p, at, 4))
 			return FRAME_CUT;
 		if (!i)
 			pkt->sctp.chunk = chunk[0];
 		if (chunk[0] == CHUNK_DATA || chunk[0] == CHUNK_I_DATA) {
 			if (p->end - at < 8)
 				break;
-			if (!transport_has(p, at, 8))
+			if (!transport_has_bytes(p, at, 8))
 				return FRAME_CUT;
-			pkt->sctp.tsn = be32(chunk + 4);
+			pkt->sctp.tsn = load_be32(chunk + 4);
 			pkt->fields |= NETSYNC_HAS_TSN;
 			break;
 		}
-		len = (be16(chunk + 2) + 3u) & ~3u;
+		len = (load_be16(chunk + 2) + 3u) & ~3u;
 		if (len < 4 || len > p->end - at)
 			break;
 		at += len;

@@ -27,7 +27,7 @@ static void mix_siphash_state(struct state *s)
 	s->c = rotate_left(s->c, 32);
 }
 
-static void take_siphash_word(struct state *s, uint64_t word)
+static void mix_siphash_word(struct state *s, uint64_t word)
 {
 	s->d ^= word;
 	mix_siphash_state(s);
@@ -58,8 +58,8 @@ uint64_t siphash_1_3(const uint8_t *data, size_t len)
 	size_t at = 0;
 
 	for (; len - at >= 8; at += 8)
-		take_siphash_word(&s, load_little_endian_word(data + at, 8));
-	take_siphash_word(&s, (uint64_t)len << 56 | load_little_endian_word(data + at, len - at));
+		mix_siphash_word(&s, load_little_endian_word(data + at, 8));
+	mix_siphash_word(&s, (uint64_t)len << 56 | load_little_endian_word(data + at, len - at));
 	s.c ^= 0xff;
 	for (int i = 0; i < 3; i++)
 		mix_siphash_state(&s);

@@ -13,7 +13,7 @@
  *	on the wire	data offset	reserved	flags (0: FIN)
  *	reversed	flags (15: FIN, 8: CWR)		3-0: data offset
  */
-static uint16_t normalize_flags(uint16_t word)
+static uint16_t normalize_tcp_flags(uint16_t word)
 {
 	uint16_t flags = 0;
 
@@ -29,7 +29,7 @@ static void tcp_read_event(const struct event_values *v, struct netsync_packet *
 {
 	pkt->tcp.seq = values_get(v, SEQ);
 	pkt->tcp.ack = values_get(v, ACK);
-	pkt->tcp.flags = normalize_flags(values_get(v, FLAGS));
+	pkt->tcp.flags = normalize_tcp_flags(values_get(v, FLAGS));
 	if (values_have(v, BIT(WINDOW))) {
 		pkt->tcp.window = values_get(v, WINDOW);
 		pkt->fields |= NETSYNC_HAS_WINDOW;
@@ -59,8 +59,8 @@ static void read_tcp_options(const uint8_t *option, size_t len, struct netsync_p
 			size = option[1];
 		}
 		if (*option == 8 && size == 10) {
-			pkt->tcp.tsval = be32(option + 2);
-			pkt->tcp.tsecr = be32(option + 6);
+			pkt->tcp.tsval = load_be32(option + 2);
+			pkt->tcp.tsecr = load_be32(option + 6);
 			pkt->fields ^= NETSYNC_HAS_NO_TSTAMP | NETSYNC_HAS_TSTAMP;
 			return;
 		}
@@ -77,19 +77,19 @@ static enum frame_result tcp_read_frame(const struct transport *p, struct netsyn
 
 	if (room < 20)
 		return FRAME_OTHER;
-	if (!transport_has(p, p->start, 20))
+	if (!transport_has_bytes(p, p->start, 20))
 		return FRAME_CUT;
 	size = (tcp[12] >> 4) * 4u;
 	if (size < 20 || size > room)
 		return FRAME_OTHER;
-	transport_ports(pkt, tcp);
-	pkt->tcp.seq = be32(tcp + 4);
-	pkt->tcp.ack = be32(tcp + 8);
-	pkt->tcp.flags = be16(tcp + 12);
-	pkt->tcp.window = be16(tcp + 14);
+	transport_set_ports(pkt, tcp);
+	pkt->tcp.seq = load_be32(tcp + 4);
+	pkt->tcp.ack = load_be32(tcp + 8);
+	pkt->tcp.flags = load_be16(tcp + 12);
+	pkt->tcp.window = load_be16(tcp + 14);
 	pkt->fields |= NETSYNC_HAS_WINDOW;
-	transport_len(pkt, room - size);
-	if (transport_has(p, p->start, size))
+	transport_set_len(pkt, room - size);
+	if (transport_has_bytes(p, p->start, size))
 		read_tcp_options(tcp + 20, size - 20, pkt);
 	return FRAME_PACKET;
 }
@@ -110,7 +110,7 @@ static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pk
  * Address translation does not change sequence numbers, whose random start distinguishes
  * connections.
  */
-static bool tcp_fill_key_inside(struct packet_key *key, const struct netsync_packet *pkt)
+static bool tcp_fill_nat_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	tcp_fill_key(key, pkt);
 	return true;
@@ -121,5 +121,5 @@ const struct packet_protocol packet_tcp = {
 	.read_event = tcp_read_event,
 	.read_frame = tcp_read_frame,
 	.fill_key = tcp_fill_key,
-	.fill_key_inside = tcp_fill_key_inside,
+	.fill_key_inside = tcp_fill_nat_key,
 };

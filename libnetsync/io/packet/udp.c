@@ -20,8 +20,8 @@ static void udp_read_event(const struct event_values *v, struct netsync_packet *
 
 static void udp_name_fields(struct event_values *v)
 {
-	value_set(v, IS_FINAL, values_get(v, FLAGS));
-	value_set(v, DIGEST, values_get(v, TSVAL) << 32 | values_get(v, TSECR));
+	values_set(v, IS_FINAL, values_get(v, FLAGS));
+	values_set(v, DIGEST, values_get(v, TSVAL) << 32 | values_get(v, TSECR));
 }
 
 /* ---- frames ------------------------------------------------------------ */
@@ -30,7 +30,7 @@ static void udp_name_fields(struct event_values *v)
 static uint32_t add_checksum_words(uint32_t sum, const uint8_t *bytes, size_t len)
 {
 	for (; len > 1; len -= 2, bytes += 2) {
-		sum += be16(bytes);
+		sum += load_be16(bytes);
 		sum = (sum & 0xffff) + (sum >> 16);
 	}
 	return len ? sum + (uint32_t)(*bytes << 8) : sum;
@@ -45,9 +45,9 @@ static bool is_checksum_final(const struct transport *p, size_t len)
 	const uint8_t *udp = p->data + p->start;
 	uint32_t sum;
 
-	if (!be16(udp + 6))
+	if (!load_be16(udp + 6))
 		return p->addr_len == 4;
-	if (p->is_part || len > p->end - p->start || !transport_has(p, p->start, len))
+	if (p->is_part || len > p->end - p->start || !transport_has_bytes(p, p->start, len))
 		return false;
 	sum = add_checksum_words((uint32_t)(IPPROTO_UDP + (len & 0xffff) + (len >> 16)), p->addrs,
 				 2 * p->addr_len);
@@ -66,21 +66,21 @@ static enum frame_result udp_read_frame(const struct transport *p, struct netsyn
 
 	if (room < 8)
 		return FRAME_OTHER;
-	if (!transport_has(p, p->start, 8))
+	if (!transport_has_bytes(p, p->start, 8))
 		return FRAME_CUT;
-	len = be16(udp + 4);
+	len = load_be16(udp + 4);
 	/* The length is 0 in jumbograms (RFC 2675), and before segmentation offload. */
 	if (!len && (room > UINT16_MAX || p->addr_len == 16))
 		len = room;
 	if (len < 8 || (len > room && !p->is_part))
 		return FRAME_OTHER;
-	transport_ports(pkt, udp);
-	transport_len(pkt, len - 8);
-	pkt->udp.checksum = be16(udp + 6);
+	transport_set_ports(pkt, udp);
+	transport_set_len(pkt, len - 8);
+	pkt->udp.checksum = load_be16(udp + 6);
 	if (is_checksum_final(p, len))
 		pkt->fields |= NETSYNC_HAS_CHECKSUM;
 	digested = len - 8 < DIGEST_BYTES ? len - 8 : DIGEST_BYTES;
-	if (digested > room - 8 || !transport_has(p, p->start + 8, digested))
+	if (digested > room - 8 || !transport_has_bytes(p, p->start + 8, digested))
 		return FRAME_PACKET;
 	pkt->udp.digest = siphash_1_3(udp + 8, digested);
 	if (pkt->udp.digest)
@@ -96,7 +96,7 @@ static void udp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 }
 
 /* Address translation does not change the payload or the IPv4 identification field. */
-static bool udp_fill_key_inside(struct packet_key *key, const struct netsync_packet *pkt)
+static bool udp_fill_nat_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->digest = pkt->udp.digest;
 	key->word[0] = pkt->ip_id;
@@ -109,5 +109,5 @@ const struct packet_protocol packet_udp = {
 	.name_fields = udp_name_fields,
 	.read_frame = udp_read_frame,
 	.fill_key = udp_fill_key,
-	.fill_key_inside = udp_fill_key_inside,
+	.fill_key_inside = udp_fill_nat_key,
 };

@@ -16,36 +16,37 @@ struct observed {
 	struct packet_samples *samples; /* of a trace; or an array by host */
 };
 
-static int observe_packet(struct netsync_io *io, const struct netsync_packet *pkt)
+static int sample_observed_packet(struct netsync_io *io, const struct netsync_packet *pkt)
 {
 	const struct observed *to = io->observe_data;
 
-	return sampling_add_inside(to->sampling, &to->samples[pkt->host], pkt->time_ns, pkt,
-				   pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
-		       io_no_memory(io) :
+	return sampling_add_by_nat_key(to->sampling, &to->samples[pkt->host], pkt->time_ns, pkt,
+				       pkt->dir == NETSYNC_OUT ? DIRECTION_OUT : DIRECTION_IN) ?
+		       io_fail_no_memory(io) :
 		       0;
 }
 
 /* Take samples of text input, which has directions. @samples is an array by host. */
-static int take_samples_of_texts(struct netsync_io *io, struct sampling *sampling,
-				 struct packet_samples *samples)
+static int sample_texts(struct netsync_io *io, struct sampling *sampling,
+			struct packet_samples *samples)
 {
 	struct observed to = { sampling, samples };
 	int ret;
 
-	io->observe = observe_packet;
+	io->observe = sample_observed_packet;
 	io->observe_data = &to;
 	ret = io_observe_texts(io);
 	io->observe = NULL;
 	return ret;
 }
 
-static int observe_trace(struct netsync_io *io, const struct trace *trace, struct observed *to)
+static int observe_trace_packets(struct netsync_io *io, const struct trace *trace,
+				 struct observed *to)
 {
 	char *what = io_format("%s=%s", "host", trace->path);
-	int ret = what ? 0 : io_no_memory(io);
+	int ret = what ? 0 : io_fail_no_memory(io);
 
-	io->observe = observe_packet;
+	io->observe = sample_observed_packet;
 	io->observe_data = to;
 	io->jobs = trace->io->jobs;
 	io->timeout_ms = trace->io->timeout_ms;
@@ -62,35 +63,37 @@ static int observe_trace(struct netsync_io *io, const struct trace *trace, struc
  * Take samples of a trace in another format, by reading it once more with a separate
  * netsync_io. Errors are ignored here, because they are reported when the trace is read.
  */
-static int take_directed_samples(struct trace *trace, struct sampling *sampling,
+static int sample_directed_trace(struct trace *trace, struct sampling *sampling,
 				 struct packet_samples *samples)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
 	struct observed to = { sampling, samples };
-	int ret = io ? observe_trace(io, trace, &to) : -ENOMEM;
+	int ret = io ? observe_trace_packets(io, trace, &to) : -ENOMEM;
 
 	netsync_io_free(io);
 	netsync_free(ns);
-	return ret == -ENOMEM ? io_no_memory(trace->io) : 0;
+	return ret == -ENOMEM ? io_fail_no_memory(trace->io) : 0;
 }
 
 /* ---- results ------------------------------------------------------------ */
 
-static int keep_own_addresses(struct netsync_io *io, const char *host_name, const struct own *from)
+static int keep_own_addresses(struct netsync_io *io, const char *host_name,
+			      const struct own_addresses *from)
 {
-	struct own *own = from->num ? own_add(io->owns, host_name) : NULL;
+	struct own_addresses *own = from->num ? own_addresses_find_or_add(io->owns, host_name) :
+						NULL;
 
 	if (from->num && !own)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	for (size_t i = 0; i < from->num; i++)
-		if (own_add_address(own, &from->address[i]))
-			return io_no_memory(io);
+		if (own_addresses_add(own, &from->address[i]))
+			return io_fail_no_memory(io);
 	return 0;
 }
 
 static void warn_of_inferred_addresses(struct netsync_io *io, const struct watcher *watcher,
-				       const struct own *own, const char *how)
+				       const struct own_addresses *own, const char *how)
 {
 	char text[ADDRESS_TEXT], *list = NULL, *longer;
 
@@ -112,7 +115,7 @@ static void warn_of_inferred_addresses(struct netsync_io *io, const struct watch
  */
 static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 {
-	struct own own = { .num = 0 };
+	struct own_addresses own = { .num = 0 };
 	int ret = 0;
 
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
@@ -127,7 +130,7 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 			if (pcap->macs[j].num != 1)
 				continue;
 			memcpy(address.bytes, pcap->macs[j].mac[0], MAC_SIZE);
-			ret = own_add_address(&own, &address);
+			ret = own_addresses_add(&own, &address);
 		}
 	}
 	if (!ret)
@@ -135,7 +138,7 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 	if (!ret && own.num)
 		warn_of_inferred_addresses(io, watcher, &own, "the address common to all frames");
 	free(own.address);
-	return ret == -ENOMEM ? io_no_memory(io) : ret;
+	return ret == -ENOMEM ? io_fail_no_memory(io) : ret;
 }
 
 static int use_inferred_addresses(struct netsync_io *io, const struct watcher *watcher)
@@ -163,7 +166,8 @@ static bool are_addresses_wanted(const struct netsync_io *io, const struct trace
 {
 	const struct pcap *pcap = trace->state;
 
-	return pcap_is_capture(trace) && pcap->unmarked && !own_find(io->owns, trace->host_name);
+	return pcap_is_capture(trace) && pcap->unmarked &&
+	       !own_addresses_find(io->owns, trace->host_name);
 }
 
 static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num, const char *name)
@@ -176,7 +180,7 @@ static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num
 }
 
 /* Append samples to those of another trace of the host. */
-static bool move_samples(struct packet_samples *to, struct packet_samples *from)
+static bool append_samples(struct packet_samples *to, struct packet_samples *from)
 {
 	struct sighted *all = realloc(to->of, (to->num + from->num + 1) * sizeof(*all));
 
@@ -204,8 +208,8 @@ static void register_samples(struct sampling *sampling, struct packet_samples *s
  * @others are samples of traces that are not captures, by trace, followed by samples of text
  * input, by host.
  */
-static int take_samples_of_all(struct netsync_io *io, struct samplings *samplings,
-			       struct packet_samples *others)
+static int sample_all_inputs(struct netsync_io *io, struct samplings *samplings,
+			     struct packet_samples *others)
 {
 	struct packet_samples *texts = &others[io->num_traces];
 	int ret;
@@ -223,11 +227,11 @@ static int take_samples_of_all(struct netsync_io *io, struct samplings *sampling
 	}
 	for (size_t i = 0; i < io->hosts.num; i++)
 		register_samples(&samplings->inside, &texts[io->hosts.name[i]->number]);
-	ret = pcap_take_samples(io, samplings);
+	ret = pcap_sample_captures(io, samplings);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		if (!pcap_is_capture(io->traces[i]))
-			ret = take_directed_samples(io->traces[i], &samplings->inside, &others[i]);
-	return ret ? ret : take_samples_of_texts(io, &samplings->inside, texts);
+			ret = sample_directed_trace(io->traces[i], &samplings->inside, &others[i]);
+	return ret ? ret : sample_texts(io, &samplings->inside, texts);
 }
 
 static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples *others,
@@ -242,18 +246,18 @@ static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples
 
 		watcher->wanted |= are_addresses_wanted(io, trace);
 		if (pcap_is_capture(trace) ?
-			    !move_samples(&watcher->samples, &pcap->samples) ||
-				    !move_samples(&watcher->inside, &pcap->inside) ||
-				    !move_samples(&watcher->directed, &pcap->directed) :
-			    !move_samples(&watcher->directed, &others[i]))
-			ret = io_no_memory(io);
+			    !append_samples(&watcher->samples, &pcap->samples) ||
+				    !append_samples(&watcher->inside, &pcap->inside) ||
+				    !append_samples(&watcher->directed, &pcap->directed) :
+			    !append_samples(&watcher->directed, &others[i]))
+			ret = io_fail_no_memory(io);
 	}
 	for (size_t i = 0; i < io->hosts.num && !ret; i++) {
 		const struct name *name = io->hosts.name[i];
 		struct watcher *watcher = find_or_add_watcher(watchers, num, name->text);
 
-		if (!move_samples(&watcher->directed, &others[io->num_traces + name->number]))
-			ret = io_no_memory(io);
+		if (!append_samples(&watcher->directed, &others[io->num_traces + name->number]))
+			ret = io_fail_no_memory(io);
 	}
 	return ret;
 }
@@ -262,7 +266,7 @@ static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples
  * Directions of a host whose packets no other trace has do not matter: an idle machine is
  * no reason to fail. Whether others have them is known between captures only.
  */
-static void find_lone_captures(struct netsync_io *io, struct watcher *watchers, size_t num)
+static void mark_lone_captures(struct netsync_io *io, struct watcher *watchers, size_t num)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (io->num_texts || !pcap_is_capture(io->traces[i]))
@@ -285,20 +289,21 @@ static int infer_own_addresses(struct netsync_io *io)
 	struct watcher *watchers = calloc(num_others, sizeof(*watchers));
 	struct samplings samplings = { .whole.all = all };
 	size_t num = 0;
-	int ret = all && others && watchers ? 0 : io_no_memory(io);
+	int ret = all && others && watchers ? 0 : io_fail_no_memory(io);
 
 	if (!ret) {
 		samplings.inside.all = all + io->num_traces;
-		ret = take_samples_of_all(io, &samplings, others);
+		ret = sample_all_inputs(io, &samplings, others);
 	}
 	if (!ret)
 		ret = give_samples_to_watchers(io, others, watchers, &num);
-	if (!ret && (infer_from_known(watchers, num) || infer_addresses(watchers, num)))
-		ret = io_no_memory(io);
+	if (!ret && (infer_from_known_directions(watchers, num) ||
+		     infer_from_shared_packets(watchers, num)))
+		ret = io_fail_no_memory(io);
 	for (size_t i = 0; i < num && !ret; i++)
 		ret = use_inferred_addresses(io, &watchers[i]);
 	if (!ret)
-		find_lone_captures(io, watchers, num);
+		mark_lone_captures(io, watchers, num);
 	for (size_t i = 0; i < num; i++) {
 		free(watchers[i].samples.of);
 		free(watchers[i].inside.of);
@@ -314,7 +319,7 @@ static int infer_own_addresses(struct netsync_io *io)
 	return ret;
 }
 
-static bool has_capture_of(const struct netsync_io *io, const char *host)
+static bool has_capture_of_host(const struct netsync_io *io, const char *host)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (pcap_is_capture(io->traces[i]) && !strcmp(io->traces[i]->host_name, host))
@@ -329,9 +334,9 @@ static bool has_capture_of(const struct netsync_io *io, const char *host)
 static int check_given_addresses(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->owns->num; i++) {
-		const struct own *own = &io->owns->own[i];
+		const struct own_addresses *own = &io->owns->own[i];
 
-		if (!own->given || has_capture_of(io, own->host_name))
+		if (!own->given || has_capture_of_host(io, own->host_name))
 			continue;
 		if (!io->num_left_out)
 			return io_fail(
@@ -349,7 +354,7 @@ static int check_given_addresses(struct netsync_io *io)
  * Take the direction from the file's name, such as "db-in.pcap", if the packets agree: each
  * packet that a machine receives has the machine's address. Known addresses take precedence.
  */
-static void use_named_way(struct netsync_io *io, const struct trace *trace)
+static void use_direction_from_name(struct netsync_io *io, const struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
 	const bool out = pcap->name.way == NAME_OUT;
@@ -362,14 +367,15 @@ static void use_named_way(struct netsync_io *io, const struct trace *trace)
 }
 
 /* Does the name of a capture of a host contain this direction, and is it used? */
-static bool has_named_way(const struct trace *trace, const char *host_name, enum frame_mark way)
+static bool has_direction_from_name(const struct trace *trace, const char *host_name,
+				    enum frame_mark way)
 {
 	return pcap_is_capture(trace) && ((const struct pcap *)trace->state)->way == way &&
 	       !strcmp(trace->host_name, host_name);
 }
 
 /* Report the directions that are taken from names, once for each host. */
-static void report_named_ways(struct netsync_io *io, size_t first)
+static void report_directions_from_names(struct netsync_io *io, size_t first)
 {
 	const struct trace *trace = io->traces[first];
 	const enum frame_mark way = ((const struct pcap *)trace->state)->way;
@@ -377,7 +383,7 @@ static void report_named_ways(struct netsync_io *io, size_t first)
 	size_t num = 0;
 
 	for (size_t i = 0; i < io->num_traces; i++) {
-		if (!has_named_way(io->traces[i], trace->host_name, way))
+		if (!has_direction_from_name(io->traces[i], trace->host_name, way))
 			continue;
 		if (i < first)
 			return;
@@ -445,11 +451,11 @@ int pcap_prepare(struct netsync_io *io)
 	}
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		if (pcap_is_capture(io->traces[i]))
-			use_named_way(io, io->traces[i]);
+			use_direction_from_name(io, io->traces[i]);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		if (pcap_is_capture(io->traces[i]) &&
 		    ((const struct pcap *)io->traces[i]->state)->way != FRAME_UNMARKED)
-			report_named_ways(io, i);
+			report_directions_from_names(io, i);
 	for (size_t i = 0; i < io->num_traces; i++)
 		wanted |= are_addresses_wanted(io, io->traces[i]);
 	if (!ret && wanted)
@@ -462,7 +468,7 @@ int pcap_prepare(struct netsync_io *io)
 			continue;
 		if (are_addresses_wanted(io, trace) && !pcap->alone)
 			ret = refuse_capture(io, trace);
-		pcap->own = own_find(io->owns, trace->host_name);
+		pcap->own = own_addresses_find(io->owns, trace->host_name);
 	}
 	return ret;
 }
@@ -471,11 +477,11 @@ int netsync_io_add_address(struct netsync_io *io, const char *what)
 {
 	const char *equal = strrchr(what, '=');
 	struct address address;
-	struct own *own = NULL;
+	struct own_addresses *own = NULL;
 	char *name;
 	int ret;
 
-	ret = io_check_new(io, what);
+	ret = io_check_can_add(io, what);
 	if (ret < 0)
 		return ret;
 	if (!equal || equal == what || !address_parse(&address, equal + 1))
@@ -485,10 +491,10 @@ int netsync_io_add_address(struct netsync_io *io, const char *what)
 			what);
 	name = strndup(what, equal - what);
 	if (name && !io_make_printable(&name))
-		own = own_add(io->owns, name);
+		own = own_addresses_find_or_add(io->owns, name);
 	free(name);
-	if (!own || own_add_address(own, &address))
-		return io_no_memory(io);
+	if (!own || own_addresses_add(own, &address))
+		return io_fail_no_memory(io);
 	own->given = true;
 	return 0;
 }

@@ -42,7 +42,7 @@ static uint32_t read_native_u32(const uint8_t *bytes)
 	return value;
 }
 
-uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes)
+uint16_t capture_read_u16(const struct capture_file *capture, const uint8_t *bytes)
 {
 	uint16_t value;
 
@@ -50,14 +50,14 @@ uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes)
 	return capture->swapped ? bswap_16(value) : value;
 }
 
-uint32_t capture_u32(const struct capture_file *capture, const uint8_t *bytes)
+uint32_t capture_read_u32(const struct capture_file *capture, const uint8_t *bytes)
 {
 	uint32_t value = read_native_u32(bytes);
 
 	return capture->swapped ? bswap_32(value) : value;
 }
 
-uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes)
+uint64_t capture_read_u64(const struct capture_file *capture, const uint8_t *bytes)
 {
 	uint64_t value;
 
@@ -65,13 +65,14 @@ uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes)
 	return capture->swapped ? bswap_64(value) : value;
 }
 
-uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes)
+uint64_t capture_read_ticks(const struct capture_file *capture, const uint8_t *bytes)
 {
-	return (uint64_t)capture_u32(capture, bytes) << 32 | capture_u32(capture, bytes + 4);
+	return (uint64_t)capture_read_u32(capture, bytes) << 32 |
+	       capture_read_u32(capture, bytes + 4);
 }
 
 /* Make the window large enough for @num bytes. */
-static int widen_window(struct capture_file *capture, size_t num)
+static int grow_capture_window(struct capture_file *capture, size_t num)
 {
 	size_t room = capture->window_room;
 	uint8_t *wider;
@@ -92,7 +93,7 @@ static int widen_window(struct capture_file *capture, size_t num)
  * Load @num bytes from capture->next on into the window, or as many as the file has. Return the
  * number of bytes, or a negative errno value.
  */
-static ssize_t load_window(struct capture_file *capture, size_t num)
+static ssize_t load_capture_window(struct capture_file *capture, size_t num)
 {
 	uint64_t from = capture->next;
 	size_t kept = 0;
@@ -101,7 +102,7 @@ static ssize_t load_window(struct capture_file *capture, size_t num)
 		kept = capture->window_len - (size_t)(from - capture->window_at);
 	if (kept >= num)
 		return (ssize_t)kept;
-	if (widen_window(capture, num))
+	if (grow_capture_window(capture, num))
 		return -ENOMEM;
 	memmove(capture->window, capture->window + capture->window_len - kept, kept);
 	capture->window_at = from;
@@ -137,7 +138,7 @@ static int fail_damaged_capture(struct capture_file *capture, const char *why)
 	return -EILSEQ;
 }
 
-static int fail_cut_capture(struct capture_file *capture)
+static int fail_truncated_capture(struct capture_file *capture)
 {
 	return fail_damaged_capture(capture, capture->file.damage ?
 						     capture->file.damage :
@@ -151,7 +152,7 @@ static bool is_pcap_magic(uint32_t magic)
 	return magic == CAPTURE_PCAP_US || magic == CAPTURE_PCAP_NS;
 }
 
-bool capture_claims(const uint8_t *head, size_t len)
+bool capture_has_magic(const uint8_t *head, size_t len)
 {
 	uint32_t magic, order;
 
@@ -188,7 +189,7 @@ void capture_close(struct capture_file *capture)
 	capture->interfaces = NULL;
 }
 
-static struct capture_interface *add_interface(struct capture_file *capture)
+static struct capture_interface *add_capture_interface(struct capture_file *capture)
 {
 	struct capture_interface *new;
 
@@ -204,14 +205,14 @@ static struct capture_interface *add_interface(struct capture_file *capture)
 
 static int read_pcap_header(struct capture_file *capture, struct capture_block *block)
 {
-	struct capture_interface *interface = add_interface(capture);
-	uint32_t magic = capture_u32(capture, block->bytes);
+	struct capture_interface *interface = add_capture_interface(capture);
+	uint32_t magic = capture_read_u32(capture, block->bytes);
 
 	if (!interface)
 		return -ENOMEM;
 	/* The upper half of the word is about frame check sequences. */
-	interface->link = (uint16_t)capture_u32(capture, block->bytes + 20);
-	interface->snaplen = capture_u32(capture, block->bytes + 16);
+	interface->link = (uint16_t)capture_read_u32(capture, block->bytes + 20);
+	interface->snaplen = capture_read_u32(capture, block->bytes + 16);
 	if (magic == CAPTURE_PCAP_NS)
 		interface->resolution = RESOLUTION_NS;
 	block->kind = CAPTURE_HEADER;
@@ -225,14 +226,14 @@ static int read_pcap_record(struct capture_file *capture, struct capture_block *
 	block->kind = CAPTURE_PACKET;
 	block->interface = capture->interfaces;
 	block->has_time = true;
-	block->ticks = capture_u32(capture, bytes) *
+	block->ticks = capture_read_u32(capture, bytes) *
 			       (block->interface->resolution == RESOLUTION_NS ?
 					UINT64_C(1000000000) :
 					UINT64_C(1000000)) +
-		       capture_u32(capture, bytes + 4);
+		       capture_read_u32(capture, bytes + 4);
 	block->data = bytes + PCAP_RECORD;
 	block->captured = (size_t)block->size - PCAP_RECORD;
-	block->original = capture_u32(capture, bytes + 12);
+	block->original = capture_read_u32(capture, bytes + 12);
 	return 1;
 }
 
@@ -245,8 +246,8 @@ bool capture_next_option(const struct capture_file *capture, const struct captur
 
 	if (!*at || end > block->loaded || *at > end || end - *at < 4)
 		return false;
-	option->code = capture_u16(capture, block->bytes + *at);
-	option->len = capture_u16(capture, block->bytes + *at + 2);
+	option->code = capture_read_u16(capture, block->bytes + *at);
+	option->len = capture_read_u16(capture, block->bytes + *at + 2);
 	option->value = block->bytes + *at + 4;
 	if (option->code == OPTION_END || end - *at - 4 < option->len)
 		return false;
@@ -254,19 +255,19 @@ bool capture_next_option(const struct capture_file *capture, const struct captur
 	return true;
 }
 
-static int begin_section(struct capture_file *capture, struct capture_block *block)
+static int begin_capture_section(struct capture_file *capture, struct capture_block *block)
 {
 	capture->num_interfaces = 0;
 	block->kind = CAPTURE_HEADER;
 	block->options = 24;
 	if (block->size < 24 + NG_TAIL)
 		return fail_damaged_capture(capture, "a section header is too short");
-	if (capture_u16(capture, block->bytes + 12) != 1)
+	if (capture_read_u16(capture, block->bytes + 12) != 1)
 		return fail_damaged_capture(capture, "a section has an unsupported version");
 	return 1;
 }
 
-static int read_interface(struct capture_file *capture, struct capture_block *block)
+static int read_interface_block(struct capture_file *capture, struct capture_block *block)
 {
 	struct capture_interface *interface;
 	struct capture_option option;
@@ -276,25 +277,25 @@ static int read_interface(struct capture_file *capture, struct capture_block *bl
 		return fail_damaged_capture(capture, "an interface description is too short");
 	if (capture->num_interfaces == MAX_INTERFACES)
 		return fail_damaged_capture(capture, "a section has more than 65536 interfaces");
-	interface = add_interface(capture);
+	interface = add_capture_interface(capture);
 	if (!interface)
 		return -ENOMEM;
 	block->kind = CAPTURE_INTERFACE;
 	block->options = at;
 	block->interface = interface;
 	block->interface_id = (uint32_t)capture->num_interfaces - 1;
-	interface->link = capture_u16(capture, block->bytes + 8);
-	interface->snaplen = capture_u32(capture, block->bytes + 12);
+	interface->link = capture_read_u16(capture, block->bytes + 8);
+	interface->snaplen = capture_read_u32(capture, block->bytes + 12);
 	while (capture_next_option(capture, block, &at, &option)) {
 		if (option.code == OPTION_IF_TSRESOL && option.len == 1)
 			interface->resolution = option.value[0];
 		else if (option.code == OPTION_IF_TSOFFSET && option.len == 8)
-			interface->offset_s = (int64_t)capture_u64(capture, option.value);
+			interface->offset_s = (int64_t)capture_read_u64(capture, option.value);
 	}
 	return 1;
 }
 
-static int find_interface(struct capture_file *capture, struct capture_block *block)
+static int find_block_interface(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->interface_id >= capture->num_interfaces)
 		return fail_damaged_capture(capture, "a block refers to an undefined interface");
@@ -316,7 +317,7 @@ static int set_block_data(struct capture_file *capture, struct capture_block *bl
 	return 1;
 }
 
-static void read_direction(const struct capture_file *capture, struct capture_block *block)
+static void read_packet_direction(const struct capture_file *capture, struct capture_block *block)
 {
 	struct capture_option option;
 	size_t at = block->options;
@@ -326,7 +327,7 @@ static void read_direction(const struct capture_file *capture, struct capture_bl
 
 		if (option.code != OPTION_EPB_FLAGS || option.len != 4)
 			continue;
-		bits = capture_u32(capture, option.value) & 3;
+		bits = capture_read_u32(capture, option.value) & 3;
 		if (bits == CAPTURE_IN || bits == CAPTURE_OUT)
 			block->dir = bits;
 	}
@@ -340,57 +341,57 @@ static int read_packet_block(struct capture_file *capture, struct capture_block 
 	if (block->size < 28 + NG_TAIL)
 		return fail_damaged_capture(capture, "a packet block is too short");
 	block->kind = CAPTURE_PACKET;
-	block->interface_id = block->type == NG_PACKET ? capture_u32(capture, bytes + 8) :
-							 capture_u16(capture, bytes + 8);
+	block->interface_id = block->type == NG_PACKET ? capture_read_u32(capture, bytes + 8) :
+							 capture_read_u16(capture, bytes + 8);
 	block->has_time = true;
 	block->time_at = 12;
-	block->ticks = capture_ticks(capture, bytes + 12);
-	block->original = capture_u32(capture, bytes + 24);
-	ret = find_interface(capture, block);
+	block->ticks = capture_read_ticks(capture, bytes + 12);
+	block->original = capture_read_u32(capture, bytes + 24);
+	ret = find_block_interface(capture, block);
 	if (ret < 0)
 		return ret;
-	ret = set_block_data(capture, block, 28, capture_u32(capture, bytes + 20));
+	ret = set_block_data(capture, block, 28, capture_read_u32(capture, bytes + 20));
 	if (ret > 0)
-		read_direction(capture, block);
+		read_packet_direction(capture, block);
 	return ret;
 }
 
 /* A simple packet block has no time. */
-static int read_simple_packet(struct capture_file *capture, struct capture_block *block)
+static int read_simple_packet_block(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 12 + NG_TAIL)
 		return fail_damaged_capture(capture, "a packet block is too short");
 	block->kind = CAPTURE_PACKET;
-	return find_interface(capture, block);
+	return find_block_interface(capture, block);
 }
 
-static int read_statistics(struct capture_file *capture, struct capture_block *block)
+static int read_statistics_block(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 20 + NG_TAIL)
 		return fail_damaged_capture(capture, "an interface statistics block is too short");
 	block->kind = CAPTURE_STATISTICS;
-	block->interface_id = capture_u32(capture, block->bytes + 8);
+	block->interface_id = capture_read_u32(capture, block->bytes + 8);
 	block->time_at = 12;
-	block->ticks = capture_ticks(capture, block->bytes + 12);
+	block->ticks = capture_read_ticks(capture, block->bytes + 12);
 	block->options = 20;
-	return find_interface(capture, block);
+	return find_block_interface(capture, block);
 }
 
 static int read_capture_block(struct capture_file *capture, struct capture_block *block)
 {
-	block->type = capture_u32(capture, block->bytes);
+	block->type = capture_read_u32(capture, block->bytes);
 	switch (block->type) {
 	case NG_SECTION:
-		return begin_section(capture, block);
+		return begin_capture_section(capture, block);
 	case NG_INTERFACE:
-		return read_interface(capture, block);
+		return read_interface_block(capture, block);
 	case NG_OLD_PACKET:
 	case NG_PACKET:
 		return read_packet_block(capture, block);
 	case NG_SIMPLE_PACKET:
-		return read_simple_packet(capture, block);
+		return read_simple_packet_block(capture, block);
 	case NG_STATISTICS:
-		return read_statistics(capture, block);
+		return read_statistics_block(capture, block);
 	case NG_JOURNAL:
 	case NG_CUSTOM:
 	case NG_CUSTOM_ONCE:
@@ -429,13 +430,13 @@ static int find_capture_byte_order(struct capture_file *capture, const uint8_t *
 static int find_block_size(struct capture_file *capture, struct capture_block *block)
 {
 	if (capture->ng) {
-		block->size = capture_u32(capture, block->bytes + 4);
+		block->size = capture_read_u32(capture, block->bytes + 4);
 		if (block->size < NG_HEAD + NG_TAIL || block->size % 4)
 			return fail_damaged_capture(capture, "a block has an impossible length");
 	} else if (!block->at) {
 		block->size = PCAP_HEADER;
 	} else {
-		block->size = capture_u32(capture, block->bytes + 8);
+		block->size = capture_read_u32(capture, block->bytes + 8);
 		if (block->size > MAX_RECORD)
 			return fail_damaged_capture(capture, "a packet has an impossible length");
 		block->size += PCAP_RECORD;
@@ -454,16 +455,16 @@ static int check_block_end(struct capture_file *capture, struct capture_block *b
 	else if (block->size <= capture->max_window ||
 		 unpacked_read(&capture->file, end, NG_TAIL, block->at + block->size - NG_TAIL) !=
 			 NG_TAIL)
-		return fail_cut_capture(capture);
-	if (capture->ng && capture_u32(capture, last) != block->size)
+		return fail_truncated_capture(capture);
+	if (capture->ng && capture_read_u32(capture, last) != block->size)
 		return fail_damaged_capture(capture, "the two length fields of a block differ");
 	return 0;
 }
 
-int capture_next(struct capture_file *capture, struct capture_block *block)
+int capture_next_block(struct capture_file *capture, struct capture_block *block)
 {
 	const size_t head = capture->ng && capture->next ? NG_HEAD + NG_TAIL : PCAP_RECORD;
-	ssize_t there = load_window(capture, head);
+	ssize_t there = load_capture_window(capture, head);
 	size_t wanted;
 	int ret;
 
@@ -471,7 +472,7 @@ int capture_next(struct capture_file *capture, struct capture_block *block)
 	if (there < 0 || (!there && !capture->file.damage))
 		return (int)there;
 	if ((size_t)there < head)
-		return fail_cut_capture(capture);
+		return fail_truncated_capture(capture);
 	block->bytes = get_next_bytes(capture);
 	ret = find_capture_byte_order(capture, block->bytes);
 	if (!ret)
@@ -479,7 +480,7 @@ int capture_next(struct capture_file *capture, struct capture_block *block)
 	if (ret < 0)
 		return ret;
 	wanted = block->size < capture->max_window ? (size_t)block->size : capture->max_window;
-	there = load_window(capture, wanted);
+	there = load_capture_window(capture, wanted);
 	if (there < 0)
 		return (int)there;
 	block->bytes = get_next_bytes(capture);
@@ -507,7 +508,8 @@ static const int64_t decimal_ns[RESOLUTION_NS + 1] = {
 	1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1,
 };
 
-bool capture_time(const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns)
+bool capture_convert_ticks(const struct capture_interface *interface, uint64_t ticks,
+			   int64_t *time_ns)
 {
 	const unsigned int exponent = interface->resolution & 0x7f;
 	unsigned __int128 ns = ticks;
@@ -526,7 +528,7 @@ bool capture_time(const struct capture_interface *interface, uint64_t ticks, int
 	return time == *time_ns;
 }
 
-int64_t capture_tick_ns(const struct capture_interface *interface)
+int64_t capture_get_tick_ns(const struct capture_interface *interface)
 {
 	const unsigned int exponent = interface->resolution & 0x7f;
 

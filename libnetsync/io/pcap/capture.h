@@ -125,11 +125,11 @@ struct capture_file {
 	size_t num_interfaces;
 	size_t interface_room;
 	uint64_t end;	    /* nothing is read from here on, but by what decompresses */
-	const char *damage; /* why capture_next() failed; a clause */
+	const char *damage; /* why capture_next_block() failed; a clause */
 };
 
 /* Does a file of these first bytes have one of the formats? */
-bool capture_claims(const uint8_t *head, size_t len);
+bool capture_has_magic(const uint8_t *head, size_t len);
 
 /*
  * Read the file @from up to byte @end, and close it by capture_close() in every case. Return 0
@@ -142,7 +142,7 @@ void capture_close(struct capture_file *capture);
  * Read a block. Return 1; 0 at the end of the file; -EILSEQ if the rest is damaged, with a
  * description in capture->damage; -ENOMEM, or another errno value of the system.
  */
-int capture_next(struct capture_file *capture, struct capture_block *block);
+int capture_next_block(struct capture_file *capture, struct capture_block *block);
 
 /*
  * Read the next option of a block; *at is block->options at first. Return false if no option is
@@ -152,15 +152,16 @@ bool capture_next_option(const struct capture_file *capture, const struct captur
 			 size_t *at, struct capture_option *option);
 
 /* A number in the byte order of the file. */
-uint16_t capture_u16(const struct capture_file *capture, const uint8_t *bytes);
-uint32_t capture_u32(const struct capture_file *capture, const uint8_t *bytes);
-uint64_t capture_u64(const struct capture_file *capture, const uint8_t *bytes);
+uint16_t capture_read_u16(const struct capture_file *capture, const uint8_t *bytes);
+uint32_t capture_read_u32(const struct capture_file *capture, const uint8_t *bytes);
+uint64_t capture_read_u64(const struct capture_file *capture, const uint8_t *bytes);
 /* A time of pcapng: two words, the higher one first in either byte order. */
-uint64_t capture_ticks(const struct capture_file *capture, const uint8_t *bytes);
+uint64_t capture_read_ticks(const struct capture_file *capture, const uint8_t *bytes);
 
 /* Convert ticks to a time, rounded down. Return false if the time does not fit into 64 bits. */
-bool capture_time(const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns);
+bool capture_convert_ticks(const struct capture_interface *interface, uint64_t ticks,
+			   int64_t *time_ns);
 /* The duration of a tick, ns, rounded up. */
-int64_t capture_tick_ns(const struct capture_interface *interface);
+int64_t capture_get_tick_ns(const struct capture_interface *interface);
 
 #endif

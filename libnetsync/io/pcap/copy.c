@@ -38,7 +38,7 @@ struct capture_copy {
 
 /* ---- writing ------------------------------------------------------------- */
 
-static int failed_to_write(struct capture_copy *copy)
+static int fail_capture_write(struct capture_copy *copy)
 {
 	return io_fail_file(copy->task.io, copy->task.to, -errno);
 }
@@ -48,7 +48,7 @@ static int put_capture_bytes(struct capture_copy *copy, const void *bytes, size_
 	copy->written += len;
 	if (fwrite(bytes, 1, len, copy->out) == len)
 		return 0;
-	return failed_to_write(copy);
+	return fail_capture_write(copy);
 }
 
 /* Write the block from @at on, including data that is not in memory. */
@@ -72,13 +72,13 @@ static int put_rest_of_block(struct capture_copy *copy, const struct capture_blo
 	return ret;
 }
 
-static void set_u16(const struct capture_copy *copy, uint8_t *to, uint16_t value)
+static void put_capture_u16(const struct capture_copy *copy, uint8_t *to, uint16_t value)
 {
 	value = copy->capture.swapped ? bswap_16(value) : value;
 	memcpy(to, &value, sizeof(value));
 }
 
-static void set_u32(const struct capture_copy *copy, uint8_t *to, uint32_t value)
+static void put_capture_u32(const struct capture_copy *copy, uint8_t *to, uint32_t value)
 {
 	value = copy->capture.swapped ? bswap_32(value) : value;
 	memcpy(to, &value, sizeof(value));
@@ -86,12 +86,13 @@ static void set_u32(const struct capture_copy *copy, uint8_t *to, uint32_t value
 
 /* ---- times --------------------------------------------------------------- */
 
-int find_new_time(const struct new_times *of, const struct capture_file *capture,
-		  const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns)
+int compute_corrected_time(const struct new_times *of, const struct capture_file *capture,
+			   const struct capture_interface *interface, uint64_t ticks,
+			   int64_t *time_ns)
 {
 	int ret = -ERANGE;
 
-	if (capture_time(interface, ticks, time_ns))
+	if (capture_convert_ticks(interface, ticks, time_ns))
 		ret = of->time(of->data, *time_ns, time_ns);
 	if (ret == -ERANGE)
 		return io_fail(of->io, ret,
@@ -111,7 +112,7 @@ static int correct_packet_time(struct capture_copy *copy, const struct capture_i
 {
 	const struct new_times of = { copy->task.io, copy->task.from, copy->time, copy->data };
 
-	return find_new_time(&of, &copy->capture, interface, ticks, time_ns);
+	return compute_corrected_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
 /* Correct a time. Return as correct_packet_time(), with the result in ticks. */
@@ -156,8 +157,8 @@ static int copy_pcap_record(struct capture_copy *copy, const struct capture_bloc
 			copy->task.io, -ERANGE,
 			"%s: a corrected time is outside the years 1970 to 2106, the range of pcap timestamps.",
 			copy->task.from);
-	set_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
-	set_u32(copy, stamp + 4, (uint32_t)(time_ns % NS_PER_S));
+	put_capture_u32(copy, stamp, (uint32_t)(time_ns / NS_PER_S));
+	put_capture_u32(copy, stamp + 4, (uint32_t)(time_ns % NS_PER_S));
 	ret = put_capture_bytes(copy, stamp, sizeof(stamp));
 	return ret ? ret : put_rest_of_block(copy, block, sizeof(stamp));
 }
@@ -167,15 +168,15 @@ static int copy_file_header(struct capture_copy *copy, const struct capture_bloc
 	uint8_t magic[4];
 	int ret;
 
-	set_u32(copy, magic, CAPTURE_PCAP_NS);
+	put_capture_u32(copy, magic, CAPTURE_PCAP_NS);
 	ret = put_capture_bytes(copy, magic, sizeof(magic));
 	return ret ? ret : put_rest_of_block(copy, block, sizeof(magic));
 }
 
-static void set_ticks(const struct capture_copy *copy, uint8_t *to, uint64_t ticks)
+static void put_capture_ticks(const struct capture_copy *copy, uint8_t *to, uint64_t ticks)
 {
-	set_u32(copy, to, (uint32_t)(ticks >> 32));
-	set_u32(copy, to + 4, (uint32_t)ticks);
+	put_capture_u32(copy, to, (uint32_t)(ticks >> 32));
+	put_capture_u32(copy, to + 4, (uint32_t)ticks);
 }
 
 static int copy_packet_block(struct capture_copy *copy, const struct capture_block *block)
@@ -187,7 +188,7 @@ static int copy_packet_block(struct capture_copy *copy, const struct capture_blo
 
 	if (ret)
 		return ret;
-	set_ticks(copy, stamp, ticks);
+	put_capture_ticks(copy, stamp, ticks);
 	ret = put_capture_bytes(copy, block->bytes, at);
 	if (!ret)
 		ret = put_capture_bytes(copy, stamp, sizeof(stamp));
@@ -198,7 +199,7 @@ static int copy_packet_block(struct capture_copy *copy, const struct capture_blo
  * Copy interface statistics, whose times are those of the block and of two options. Statistics
  * cover the whole capture, and are never skipped.
  */
-static int copy_statistics(struct capture_copy *copy, struct capture_block *block)
+static int copy_statistics_block(struct capture_copy *copy, struct capture_block *block)
 {
 	uint8_t *bytes = malloc(block->loaded);
 	struct capture_option option;
@@ -207,19 +208,20 @@ static int copy_statistics(struct capture_copy *copy, struct capture_block *bloc
 	int ret;
 
 	if (!bytes)
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	memcpy(bytes, block->bytes, block->loaded);
 	ret = correct_packet_ticks(copy, block, block->ticks, &ticks);
 	if (ret >= 0)
-		set_ticks(copy, bytes + block->time_at, ticks);
+		put_capture_ticks(copy, bytes + block->time_at, ticks);
 	while (ret >= 0 && capture_next_option(&copy->capture, block, &at, &option)) {
 		if ((option.code != OPTION_ISB_START && option.code != OPTION_ISB_END) ||
 		    option.len != 8)
 			continue;
-		ret = correct_packet_ticks(copy, block, capture_ticks(&copy->capture, option.value),
+		ret = correct_packet_ticks(copy, block,
+					   capture_read_ticks(&copy->capture, option.value),
 					   &ticks);
 		if (ret >= 0)
-			set_ticks(copy, bytes + (option.value - block->bytes), ticks);
+			put_capture_ticks(copy, bytes + (option.value - block->bytes), ticks);
 	}
 	block->bytes = bytes;
 	if (ret >= 0)
@@ -241,8 +243,8 @@ static size_t raise_interface_resolution(const struct capture_copy *copy,
 	size_t at = block->options, from = at, len = INTERFACE_HEAD;
 
 	memcpy(room, block->bytes, INTERFACE_HEAD);
-	set_u16(copy, room + len, OPTION_IF_TSRESOL);
-	set_u16(copy, room + len + 2, 1);
+	put_capture_u16(copy, room + len, OPTION_IF_TSRESOL);
+	put_capture_u16(copy, room + len + 2, 1);
 	memcpy(room + len + 4, unit, sizeof(unit));
 	len += 8;
 	for (; capture_next_option(&copy->capture, block, &at, &option); from = at) {
@@ -254,12 +256,12 @@ static size_t raise_interface_resolution(const struct capture_copy *copy,
 	/* The end of options. */
 	memset(room + len, 0, 4);
 	len += 4 + TAIL;
-	set_u32(copy, room + 4, (uint32_t)len);
-	set_u32(copy, room + len - TAIL, (uint32_t)len);
+	put_capture_u32(copy, room + 4, (uint32_t)len);
+	put_capture_u32(copy, room + len - TAIL, (uint32_t)len);
 	return len;
 }
 
-static int copy_interface(struct capture_copy *copy, const struct capture_block *block)
+static int copy_interface_block(struct capture_copy *copy, const struct capture_block *block)
 {
 	uint8_t *room;
 	size_t len;
@@ -273,7 +275,7 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 			       copy->task.from);
 	room = malloc(block->loaded + 12);
 	if (!room)
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	len = raise_interface_resolution(copy, block, room);
 	ret = put_capture_bytes(copy, room, len);
 	copy->grown += (int64_t)len - (int64_t)block->size;
@@ -286,7 +288,7 @@ static int copy_interface(struct capture_copy *copy, const struct capture_block 
 #define SECTION_LENGTH 16 /* offset in the section's header */
 
 /* Correct the length of a section, which was written before it grew. */
-static int end_section(struct capture_copy *copy)
+static int end_copied_section(struct capture_copy *copy)
 {
 	uint64_t len = copy->section_len + (uint64_t)copy->grown;
 
@@ -297,12 +299,12 @@ static int end_section(struct capture_copy *copy)
 	if (!fseeko(copy->out, (off_t)copy->section_at, SEEK_SET) &&
 	    fwrite(&len, sizeof(len), 1, copy->out) == 1 && !fseeko(copy->out, 0, SEEK_END))
 		return 0;
-	return failed_to_write(copy);
+	return fail_capture_write(copy);
 }
 
-static int copy_section(struct capture_copy *copy, const struct capture_block *block)
+static int copy_section_block(struct capture_copy *copy, const struct capture_block *block)
 {
-	const uint64_t len = capture_u64(&copy->capture, block->bytes + SECTION_LENGTH);
+	const uint64_t len = capture_read_u64(&copy->capture, block->bytes + SECTION_LENGTH);
 
 	copy->section_at = len == UINT64_MAX ? 0 : copy->written + SECTION_LENGTH;
 	copy->section_len = len;
@@ -321,31 +323,32 @@ static int copy_timed_block(struct capture_copy *copy, const struct capture_bloc
 	return 0;
 }
 
-static int copy_block(struct capture_copy *copy, struct capture_block *block)
+static int copy_capture_block(struct capture_copy *copy, struct capture_block *block)
 {
 	switch (block->kind) {
 	case CAPTURE_HEADER:
-		return copy->capture.ng ? copy_section(copy, block) : copy_file_header(copy, block);
+		return copy->capture.ng ? copy_section_block(copy, block) :
+					  copy_file_header(copy, block);
 	case CAPTURE_INTERFACE:
-		return copy_interface(copy, block);
+		return copy_interface_block(copy, block);
 	case CAPTURE_PACKET:
 		if (!block->has_time)
 			return put_rest_of_block(copy, block, 0);
 		return copy_timed_block(copy, block);
 	case CAPTURE_STATISTICS:
-		return copy_statistics(copy, block);
+		return copy_statistics_block(copy, block);
 	default:
 		return put_rest_of_block(copy, block, 0);
 	}
 }
 
-static int copy_blocks(struct capture_copy *copy)
+static int copy_capture_blocks(struct capture_copy *copy)
 {
 	struct capture_block block;
 	bool swapped = false;
 	int ret;
 
-	while ((ret = capture_next(&copy->capture, &block)) > 0) {
+	while ((ret = capture_next_block(&copy->capture, &block)) > 0) {
 		const bool next = copy->capture.swapped;
 
 		/*
@@ -353,13 +356,13 @@ static int copy_blocks(struct capture_copy *copy)
 		 */
 		if (copy->capture.ng && block.kind == CAPTURE_HEADER && block.at) {
 			copy->capture.swapped = swapped;
-			ret = end_section(copy);
+			ret = end_copied_section(copy);
 			copy->capture.swapped = next;
 			if (ret)
 				return ret;
 		}
 		swapped = next;
-		ret = copy_block(copy, &block);
+		ret = copy_capture_block(copy, &block);
 		if (ret)
 			return ret;
 	}
@@ -368,10 +371,10 @@ static int copy_blocks(struct capture_copy *copy)
 			(unsigned long long)copy->capture.next, copy->capture.damage);
 		ret = 0;
 	}
-	return ret ? io_fail_file(copy->task.io, copy->task.from, ret) : end_section(copy);
+	return ret ? io_fail_file(copy->task.io, copy->task.from, ret) : end_copied_section(copy);
 }
 
-static int open_original(struct capture_copy *copy)
+static int open_original_capture(struct capture_copy *copy)
 {
 	struct disk_file *from[] = { io_open_file(copy->task.io, copy->task.from),
 				     io_open_file(copy->task.io, copy->task.from) };
@@ -389,7 +392,7 @@ static int open_original(struct capture_copy *copy)
 
 static int open_original_and_copy(struct capture_copy *copy)
 {
-	int ret = open_original(copy), fd;
+	int ret = open_original_capture(copy), fd;
 
 	if (ret)
 		return ret;
@@ -399,7 +402,7 @@ static int open_original_and_copy(struct capture_copy *copy)
 	copy->out = fdopen(fd, "w");
 	if (copy->out)
 		return 0;
-	ret = failed_to_write(copy);
+	ret = fail_capture_write(copy);
 	close(fd);
 	return ret;
 }
@@ -411,9 +414,9 @@ int netsync_io_copy_capture(struct netsync_io *io, const char *from, const char 
 	int ret = open_original_and_copy(&copy);
 
 	if (!ret)
-		ret = copy_blocks(&copy);
+		ret = copy_capture_blocks(&copy);
 	if (copy.out && fclose(copy.out) && !ret)
-		ret = failed_to_write(&copy);
+		ret = fail_capture_write(&copy);
 	capture_close(&copy.capture);
 	unpacked_close(&copy.rest);
 	return ret;

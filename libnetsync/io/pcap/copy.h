@@ -17,7 +17,8 @@ struct new_times {
  * Get the new time of the block of @capture that was read last, rounded down to ns. Return 0;
  * NETSYNC_IO_LEFT_OUT; or a negative value after io_fail().
  */
-int find_new_time(const struct new_times *of, const struct capture_file *capture,
-		  const struct capture_interface *interface, uint64_t ticks, int64_t *time_ns);
+int compute_corrected_time(const struct new_times *of, const struct capture_file *capture,
+			   const struct capture_interface *interface, uint64_t ticks,
+			   int64_t *time_ns);
 
 #endif

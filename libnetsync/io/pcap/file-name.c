@@ -116,7 +116,7 @@ static size_t skip_separators(const char *name, size_t len)
 }
 
 /* Find the start of the run of digits, or of letters, at the end of a name. */
-static size_t token_begin(const char *name, size_t len, bool digits)
+static size_t find_token_begin(const char *name, size_t len, bool digits)
 {
 	while (len && (digits ? isdigit((unsigned char)name[len - 1]) :
 				isalpha((unsigned char)name[len - 1])))
@@ -134,7 +134,7 @@ static bool ends_in_address(const char *name, size_t len)
 	size_t end = len;
 
 	for (int group = 0; group < 4; group++) {
-		const size_t begin = token_begin(name, end, true);
+		const size_t begin = find_token_begin(name, end, true);
 
 		if (begin == end || end - begin > 3 || atoi(name + begin) > 255 ||
 		    (name[begin] == '0' && end - begin > 1))
@@ -162,7 +162,7 @@ static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 	*digits = 0;
 	while (end) {
 		const size_t last = skip_separators(name, end);
-		size_t begin = token_begin(name, last, true);
+		size_t begin = find_token_begin(name, last, true);
 
 		if (ends_in_address(name, last))
 			break;
@@ -171,7 +171,7 @@ static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 			end = begin;
 			continue;
 		}
-		begin = token_begin(name, last, false);
+		begin = find_token_begin(name, last, false);
 		if (begin == last || !begin || !is_date_word(name + begin, last - begin) ||
 		    !(is_name_separator(name[begin - 1]) ||
 		      isdigit((unsigned char)name[begin - 1])))
@@ -199,7 +199,7 @@ static size_t strip_date(const char *name, size_t len)
 /* Length of a name without a word for a direction at its end, which *@way is set to. */
 static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 {
-	const size_t begin = token_begin(name, len, false);
+	const size_t begin = find_token_begin(name, len, false);
 
 	*way = NAME_BOTH;
 	if (begin < 2 || !is_name_separator(name[begin - 1]))
@@ -211,7 +211,7 @@ static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 /* ---- the whole -------------------------------------------------------------- */
 
 /* The name of a file's directory. */
-static char *folder_name(const char *real_path)
+static char *copy_folder_name(const char *real_path)
 {
 	const char *slash = strrchr(real_path, '/');
 	const char *from = slash;
@@ -225,10 +225,10 @@ static char *folder_name(const char *real_path)
 static int name_by_folder(struct file_name *name, const char *real_path)
 {
 	name->way = NAME_BOTH;
-	name->full = folder_name(real_path);
-	name->dated = folder_name(real_path);
-	name->base = folder_name(real_path);
-	name->stem = folder_name(real_path);
+	name->full = copy_folder_name(real_path);
+	name->dated = copy_folder_name(real_path);
+	name->base = copy_folder_name(real_path);
+	name->stem = copy_folder_name(real_path);
 	return name->full && name->dated && name->base && name->stem ? 0 : -ENOMEM;
 }
 
@@ -246,7 +246,7 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 		return name_by_folder(name, real_path);
 	name->full = strndup(file, full);
 	/* %F_%T.pcap */
-	name->dated = dated ? strndup(file, dated) : folder_name(real_path);
+	name->dated = dated ? strndup(file, dated) : copy_folder_name(real_path);
 	if (!name->full || !name->dated)
 		return -ENOMEM;
 	base_len = strip_direction(name->dated, strlen(name->dated), &name->way);

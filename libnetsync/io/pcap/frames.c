@@ -29,14 +29,14 @@ static bool read_frame_packet(const struct frame_reading *reading,
 	struct frame_link link;
 
 	if (block->kind != CAPTURE_PACKET || !block->has_time ||
-	    !frame_knows_link(block->interface->link) ||
-	    !capture_time(block->interface, block->ticks, &is->time_ns))
+	    !frame_is_link_known(block->interface->link) ||
+	    !capture_convert_ticks(block->interface, block->ticks, &is->time_ns))
 		return false;
 	if (frame_read_link(&frame, block->interface->link, reading->capture.swapped, &link) !=
 		    FRAME_PACKET ||
 	    frame_read_packet(&frame, &link, pkt) != FRAME_PACKET)
 		return false;
-	is->tick_ns = capture_tick_ns(block->interface);
+	is->tick_ns = capture_get_tick_ns(block->interface);
 	pkt->size = sizeof(*pkt);
 	pkt->time_ns = is->time_ns;
 	return true;
@@ -62,7 +62,7 @@ static int read_capture_frames(struct frame_reading *reading)
 	struct capture_block block;
 	int ret;
 
-	while ((ret = capture_next(&reading->capture, &block)) > 0) {
+	while ((ret = capture_next_block(&reading->capture, &block)) > 0) {
 		ret = report_block_frame(reading, &block);
 		if (ret)
 			return ret;

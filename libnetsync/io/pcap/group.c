@@ -59,7 +59,7 @@ static const struct file_name *get_file_name_of_trace(const struct trace *trace)
 
 /* ---- two captures ------------------------------------------------------------ */
 
-static int64_t range_length(const struct range *range)
+static int64_t compute_range_length(const struct range *range)
 {
 	int64_t length;
 
@@ -76,7 +76,8 @@ static bool does_range_begin_before(const struct range *b, const struct range *a
 
 static bool do_captures_overlap(const struct trace *a, const struct trace *b)
 {
-	const int64_t shorter = min64(range_length(&a->range), range_length(&b->range));
+	const int64_t shorter = min64(compute_range_length(&a->range),
+				      compute_range_length(&b->range));
 	const int64_t slack = min64(shorter / 2, PCAP_DISORDER);
 
 	return does_range_begin_before(&a->range, &b->range, slack) &&
@@ -88,9 +89,10 @@ static bool are_captures_near(const struct trace *a, const struct trace *b)
 	const struct range between = a->range.hi < b->range.lo ?
 					     (struct range){ a->range.hi, b->range.lo } :
 					     (struct range){ b->range.hi, a->range.lo };
-	const int64_t longer = max64(range_length(&a->range), range_length(&b->range));
+	const int64_t longer = max64(compute_range_length(&a->range),
+				     compute_range_length(&b->range));
 
-	return range_length(&between) <= max64(longer, MAX_GAP);
+	return compute_range_length(&between) <= max64(longer, MAX_GAP);
 }
 
 /* Take samples of one capture. Return 0, or a negative value after io_fail(). */
@@ -103,9 +105,9 @@ static int sample_capture(struct trace *trace, struct sampling *sampling,
 	while (!ret && (ret = pcap_next_packet(trace, &seen)) > 0) {
 		ret = 0;
 		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX &&
-		    sampling_add(sampling, samples, packet_key(&seen.pkt), seen.time_ns, &seen.pkt,
-				 DIRECTION_UNKNOWN))
-			ret = io_no_memory(trace->io);
+		    sampling_add(sampling, samples, packet_compute_key(&seen.pkt), seen.time_ns,
+				 &seen.pkt, DIRECTION_UNKNOWN))
+			ret = io_fail_no_memory(trace->io);
 	}
 	pcap_close_capture(get_trace_pcap(trace));
 	return ret;
@@ -139,7 +141,7 @@ static int saw_same_packets(struct trace *a, struct trace *b)
 	if (!ret)
 		ret = sample_capture(b, &sampling, &samples[1]);
 	for (int i = 0; i < 2; i++)
-		samples_keep_single(&samples[i]);
+		samples_drop_repeated(&samples[i]);
 	if (!ret)
 		ret = have_samples_moved(&samples[0], &samples[1]);
 	free(samples[0].of);
@@ -264,13 +266,13 @@ static int put_capture_in_group(struct alike *alike, struct trace *trace)
 	if (!group) {
 		group = array_add(&alike->group, alike->num_groups, sizeof(*group));
 		if (!group)
-			return io_no_memory(trace->io);
+			return io_fail_no_memory(trace->io);
 		*group = (struct capture_group){ .num = 0 };
 		alike->num_groups++;
 	}
 	last = array_add(&group->trace, group->num, sizeof(*last));
 	if (!last)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	*last = trace;
 	group->num++;
 	traits_merge(&group->traits, &get_trace_pcap(trace)->traits);
@@ -318,7 +320,7 @@ static int rename_trace(struct trace *trace, const char *name, unsigned int rank
 	char *text = rank > 1 ? io_format("%s#%u", name, rank) : strdup(name);
 
 	if (!text || io_make_printable(&text))
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	/* Whoever asked for it before may still use it. */
 	if (!strcmp(text, trace->host_name)) {
 		free(text);
@@ -336,7 +338,7 @@ static int compare_paths_of_groups(const void *a, const void *b)
 	return strcmp(p->trace[0]->real_path, q->trace[0]->real_path);
 }
 
-static int name_groups(struct alike *alike)
+static int name_capture_groups(struct alike *alike)
 {
 	int ret = 0;
 
@@ -350,7 +352,7 @@ static int name_groups(struct alike *alike)
 			name = get_file_name_of_trace(group->trace[0])->full;
 		group->name = strdup(name);
 		if (!group->name)
-			return io_no_memory(group->trace[0]->io);
+			return io_fail_no_memory(group->trace[0]->io);
 	}
 	for (size_t i = 0; i < alike->num_groups; i++) {
 		const struct capture_group *group = &alike->group[i];
@@ -383,7 +385,7 @@ static int group_alike_captures(struct alike *alike)
 	for (size_t i = 0; i < alike->num && !ret; i++)
 		ret = put_capture_in_group(alike, alike->trace[i]);
 	if (!ret)
-		ret = name_groups(alike);
+		ret = name_capture_groups(alike);
 	for (size_t i = 0; i < alike->num_groups; i++) {
 		free(alike->group[i].trace);
 		free(alike->group[i].name);
@@ -425,7 +427,7 @@ static size_t count_captures_of_stem(struct trace *const *list, size_t num, size
 	return end - at;
 }
 
-int pcap_group(const struct netsync_io *io)
+int pcap_group_captures(const struct netsync_io *io)
 {
 	size_t num, alike;
 	struct trace **list = list_captures(io, &num);
@@ -481,7 +483,7 @@ int pcap_report_groups(struct netsync_io *io)
 	struct trace **list = list_captures(io, &num);
 
 	if (!list)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	for (size_t i = 0; i < num; i += alike) {
 		alike = count_captures_of_stem(list, num, i);
 		if (alike > 1)

@@ -71,7 +71,7 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 static int read_merged_block(struct capture_merge *merge, struct merged_capture *m,
 			     struct capture_block *block)
 {
-	int ret = m->capture.next < m->end ? capture_next(&m->capture, block) : 0;
+	int ret = m->capture.next < m->end ? capture_next_block(&m->capture, block) : 0;
 
 	if (ret == -EILSEQ) {
 		io_warn(merge->io, "%s: merged only up to byte %llu (%s).", m->of.path,
@@ -97,7 +97,7 @@ static int find_merged_time(struct capture_merge *merge, const struct merged_cap
 			    const struct capture_block *block, uint64_t ticks, int64_t *time_ns)
 {
 	const struct new_times of = { merge->io, m->of.path, m->of.time, m->of.data };
-	const int ret = find_new_time(&of, &m->capture, block->interface, ticks, time_ns);
+	const int ret = compute_corrected_time(&of, &m->capture, block->interface, ticks, time_ns);
 
 	if (ret >= 0 && *time_ns < 0)
 		return io_fail(merge->io, -ERANGE,
@@ -139,7 +139,7 @@ static int number_interface(struct capture_merge *merge, struct ng_block *block,
 	if (!new) {
 		free(block->bytes);
 		return merge->num_interfaces < MERGE_MAX_INTERFACES ?
-			       io_no_memory(merge->io) :
+			       io_fail_no_memory(merge->io) :
 			       io_fail(merge->io, -E2BIG,
 				       "The captures have more than %d interfaces in total; merge fewer captures.",
 				       MERGE_MAX_INTERFACES);
@@ -213,7 +213,7 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 		own = (const char *)option.value;
 		own_len = option.len;
 	}
-	ng_begin(&block, NG_INTERFACE);
+	ng_begin_block(&block, NG_INTERFACE);
 	ng_put_u16(&block, interface->link);
 	ng_put_u16(&block, 0);
 	ng_put_u32(&block, interface->snaplen);
@@ -224,11 +224,12 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 		if (!is_option_replaced(option.code))
 			ng_copy_option(&block, &m->capture, from, &option);
 	ng_put_option(&block, OPTION_END, NULL, 0);
-	number = ng_end(&block) ? NULL :
-				  array_add(&m->interfaces, m->num_interfaces, sizeof(*number));
+	number = ng_end_block(&block) ?
+			 NULL :
+			 array_add(&m->interfaces, m->num_interfaces, sizeof(*number));
 	if (!number) {
 		free(block.bytes);
-		return io_no_memory(merge->io);
+		return io_fail_no_memory(merge->io);
 	}
 	m->num_interfaces++;
 	return number_interface(merge, &block, number);
@@ -325,7 +326,7 @@ static int scan_merged_capture(struct capture_merge *merge, struct merged_captur
 
 /* ---- writing ---------------------------------------------------------------- */
 
-static int flush_merge(struct capture_merge *merge)
+static int flush_merged_output(struct capture_merge *merge)
 {
 	size_t at = 0;
 
@@ -353,7 +354,7 @@ static int write_merged_bytes(struct capture_merge *merge, const uint8_t *bytes,
 		merge->out_len += part;
 		bytes += part;
 		len -= part;
-		ret = merge->out_len == sizeof(merge->out) ? flush_merge(merge) : 0;
+		ret = merge->out_len == sizeof(merge->out) ? flush_merged_output(merge) : 0;
 		if (ret)
 			return ret;
 	}
@@ -363,8 +364,8 @@ static int write_merged_bytes(struct capture_merge *merge, const uint8_t *bytes,
 /* End the block that is being made, and write it. */
 static int write_merged_block(struct capture_merge *merge)
 {
-	if (ng_end(&merge->block))
-		return io_no_memory(merge->io);
+	if (ng_end_block(&merge->block))
+		return io_fail_no_memory(merge->io);
 	return write_merged_bytes(merge, merge->block.bytes, merge->block.len);
 }
 
@@ -375,10 +376,10 @@ static int write_merged_section(struct capture_merge *merge, const char *comment
 	static const int64_t length = -1;
 	int ret;
 
-	ng_begin(&merge->block, NG_SECTION);
+	ng_begin_block(&merge->block, NG_SECTION);
 	ng_put_u32(&merge->block, NG_ORDER);
-	ng_put(&merge->block, version, sizeof(version));
-	ng_put(&merge->block, &length, sizeof(length));
+	ng_put_bytes(&merge->block, version, sizeof(version));
+	ng_put_bytes(&merge->block, &length, sizeof(length));
 	if (comment)
 		ng_put_text(&merge->block, OPTION_COMMENT, comment);
 	ng_put_text(&merge->block, OPTION_SHB_USERAPPL, "netsync " NETSYNC_VERSION);
@@ -412,7 +413,7 @@ static int write_merged_statistics(struct capture_merge *merge, const struct mer
 	int64_t time_ns;
 	int ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 
-	ng_begin(to, NG_STATISTICS);
+	ng_begin_block(to, NG_STATISTICS);
 	ng_put_u32(to, get_output_interface(m, block));
 	ng_put_time(to, time_ns);
 	first = to->len;
@@ -422,8 +423,8 @@ static int write_merged_statistics(struct capture_merge *merge, const struct mer
 			ng_copy_option(to, &m->capture, block, &option);
 			continue;
 		}
-		ret = find_merged_time(merge, m, block, capture_ticks(&m->capture, option.value),
-				       &time_ns);
+		ret = find_merged_time(merge, m, block,
+				       capture_read_ticks(&m->capture, option.value), &time_ns);
 		ng_put_u16(to, option.code);
 		ng_put_u16(to, option.len);
 		ng_put_time(to, time_ns);
@@ -437,13 +438,13 @@ static int make_packet_block(const struct merged_capture *m, const struct captur
 {
 	/* An old block says there how many were lost, or all ones. */
 	const uint16_t drops = block->type == NG_OLD_PACKET ?
-				       capture_u16(&m->capture, block->bytes + 10) :
+				       capture_read_u16(&m->capture, block->bytes + 10) :
 				       UINT16_MAX;
 	const uint64_t lost = drops;
 	struct capture_option option;
 	size_t at = block->options, first;
 
-	ng_begin(to, NG_PACKET);
+	ng_begin_block(to, NG_PACKET);
 	ng_put_u32(to, get_output_interface(m, block));
 	ng_put_time(to, time_ns);
 	ng_put_u32(to, (uint32_t)block->captured);
@@ -455,7 +456,7 @@ static int make_packet_block(const struct merged_capture *m, const struct captur
 	if (drops != UINT16_MAX && drops)
 		ng_put_option(to, OPTION_EPB_DROPS, &lost, sizeof(lost));
 	end_block_options(to, first);
-	return ng_end(to);
+	return ng_end_block(to);
 }
 
 /* ---- the second reading ----------------------------------------------------- */
@@ -472,7 +473,7 @@ static int hold_merged_packet(struct capture_merge *merge, struct merged_capture
 		return ret < 0 ? ret : 0;
 	if (make_packet_block(m, block, time_ns, &merge->block) ||
 	    array_grow(&m->held.items, &m->held_room, m->held.num, sizeof(*m->held.items)))
-		return io_no_memory(merge->io);
+		return io_fail_no_memory(merge->io);
 	m->held_bytes += merge->block.len;
 	if (m->held_bytes > MAX_HELD && m->held.num)
 		return io_fail(
@@ -483,7 +484,7 @@ static int hold_merged_packet(struct capture_merge *merge, struct merged_capture
 	item.stream = malloc(sizeof(*held) + merge->block.len);
 	held = item.stream;
 	if (!held)
-		return io_no_memory(merge->io);
+		return io_fail_no_memory(merge->io);
 	held->len = merge->block.len;
 	memcpy(held->bytes, merge->block.bytes, held->len);
 	time_heap_add(&m->held, item);
@@ -553,7 +554,7 @@ static int write_first_held_packet(struct capture_merge *merge, struct merged_ca
 static int write_merged_packets(struct capture_merge *merge)
 {
 	struct time_heap heap = { calloc(merge->num, sizeof(*heap.items)), 0 };
-	int ret = heap.items ? 0 : io_no_memory(merge->io);
+	int ret = heap.items ? 0 : io_fail_no_memory(merge->io);
 
 	for (size_t i = 0; i < merge->num && !ret; i++)
 		time_heap_add(&heap, (struct time_heap_item){ merge->captures[i].first_ns,
@@ -569,12 +570,12 @@ static int write_merged_packets(struct capture_merge *merge)
 		if (!ret)
 			ret = hold_more_packets(merge, m);
 		if (m->held.num)
-			time_heap_go_on(&heap, m->held.items[0].time_ns);
+			time_heap_advance_first(&heap, m->held.items[0].time_ns);
 		else
 			time_heap_end_first(&heap);
 	}
 	free(heap.items);
-	return ret ? ret : flush_merge(merge);
+	return ret ? ret : flush_merged_output(merge);
 }
 
 /* ---- the public call --------------------------------------------------------- */
@@ -587,7 +588,7 @@ static int copy_given_captures(struct capture_merge *merge,
 
 	merge->captures = calloc(num, sizeof(*merge->captures));
 	if (!merge->captures)
-		return io_no_memory(merge->io);
+		return io_fail_no_memory(merge->io);
 	for (merge->num = 0; merge->num < num; merge->num++) {
 		struct merged_capture *m = &merge->captures[merge->num];
 		struct stat st;
@@ -603,7 +604,7 @@ static int copy_given_captures(struct capture_merge *merge,
 	return 0;
 }
 
-static void release_merge(struct capture_merge *merge)
+static void release_capture_merge(struct capture_merge *merge)
 {
 	for (size_t i = 0; i < merge->num; i++) {
 		struct merged_capture *m = &merge->captures[i];
@@ -633,7 +634,7 @@ int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_cap
 		return io_fail(io, -EINVAL, "No capture was given to merge.");
 	merge = calloc(1, sizeof(*merge));
 	if (!merge)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	merge->io = io;
 	merge->fd = fd;
 	merge->progress = progress;
@@ -645,6 +646,6 @@ int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_cap
 		ret = write_merged_section(merge, comment);
 	if (!ret)
 		ret = write_merged_packets(merge);
-	release_merge(merge);
+	release_capture_merge(merge);
 	return ret;
 }

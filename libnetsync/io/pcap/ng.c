@@ -19,7 +19,7 @@
 
 /* ---- writing ------------------------------------------------------------- */
 
-void ng_put(struct ng_block *block, const void *bytes, size_t len)
+void ng_put_bytes(struct ng_block *block, const void *bytes, size_t len)
 {
 	size_t room = block->room ? block->room : FIRST_ROOM;
 	uint8_t *more;
@@ -43,20 +43,20 @@ void ng_put(struct ng_block *block, const void *bytes, size_t len)
 
 void ng_put_u16(struct ng_block *block, uint16_t value)
 {
-	ng_put(block, &value, sizeof(value));
+	ng_put_bytes(block, &value, sizeof(value));
 }
 
 void ng_put_u32(struct ng_block *block, uint32_t value)
 {
-	ng_put(block, &value, sizeof(value));
+	ng_put_bytes(block, &value, sizeof(value));
 }
 
 void ng_put_padded(struct ng_block *block, const void *bytes, size_t len)
 {
 	static const uint8_t zeros[4];
 
-	ng_put(block, bytes, len);
-	ng_put(block, zeros, -len & 3);
+	ng_put_bytes(block, bytes, len);
+	ng_put_bytes(block, zeros, -len & 3);
 }
 
 void ng_put_time(struct ng_block *block, int64_t time_ns)
@@ -65,7 +65,7 @@ void ng_put_time(struct ng_block *block, int64_t time_ns)
 	ng_put_u32(block, (uint32_t)time_ns);
 }
 
-void ng_begin(struct ng_block *block, uint32_t type)
+void ng_begin_block(struct ng_block *block, uint32_t type)
 {
 	block->len = 0;
 	block->is_lost = false;
@@ -73,7 +73,7 @@ void ng_begin(struct ng_block *block, uint32_t type)
 	ng_put_u32(block, 0);
 }
 
-int ng_end(struct ng_block *block)
+int ng_end_block(struct ng_block *block)
 {
 	const uint32_t size = (uint32_t)(block->len + NG_TAIL);
 
@@ -221,7 +221,7 @@ bool ng_copy_names(struct ng_block *block, const struct capture_file *capture,
 
 	if (!is_block_whole(from))
 		return false;
-	ng_begin(block, NG_NAMES);
+	ng_begin_block(block, NG_NAMES);
 	while (capture_next_option(capture, from, &at, &record))
 		ng_put_option(block, record.code, record.value, record.len);
 	ng_put_option(block, 0, NULL, 0);
@@ -237,11 +237,11 @@ bool ng_copy_secrets(struct ng_block *block, const struct capture_file *capture,
 
 	if (!is_block_whole(from) || from->size < NG_HEAD + 8 + NG_TAIL)
 		return false;
-	len = capture_u32(capture, body + 4);
+	len = capture_read_u32(capture, body + 4);
 	if (len > from->size - NG_HEAD - 8 - NG_TAIL)
 		return false;
-	ng_begin(block, NG_SECRETS);
-	ng_put_u32(block, capture_u32(capture, body));
+	ng_begin_block(block, NG_SECRETS);
+	ng_put_u32(block, capture_read_u32(capture, body));
 	ng_put_u32(block, len);
 	ng_put_padded(block, body + 8, len);
 	copy_body_options(block, capture, from, NG_HEAD + 8 + (((size_t)len + 3) & ~(size_t)3));

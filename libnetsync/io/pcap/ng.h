@@ -13,11 +13,11 @@ struct ng_block {
 	bool is_lost; /* there was no memory */
 };
 
-void ng_begin(struct ng_block *block, uint32_t type);
-void ng_put(struct ng_block *block, const void *bytes, size_t len);
+void ng_begin_block(struct ng_block *block, uint32_t type);
+void ng_put_bytes(struct ng_block *block, const void *bytes, size_t len);
 void ng_put_u16(struct ng_block *block, uint16_t value);
 void ng_put_u32(struct ng_block *block, uint32_t value);
-/* Add bytes as ng_put(), padded with zeros to a multiple of 4. */
+/* Add bytes as ng_put_bytes(), padded with zeros to a multiple of 4. */
 void ng_put_padded(struct ng_block *block, const void *bytes, size_t len);
 /* Add a time as two words, the higher one first. */
 void ng_put_time(struct ng_block *block, int64_t time_ns);
@@ -30,8 +30,8 @@ void ng_put_text(struct ng_block *block, uint16_t code, const char *text);
  */
 void ng_copy_option(struct ng_block *block, const struct capture_file *capture,
 		    const struct capture_block *from, const struct capture_option *option);
-/* Set the lengths. Return 0, or -ENOMEM for any call since ng_begin(). */
-int ng_end(struct ng_block *block);
+/* Set the lengths. Return 0, or -ENOMEM for any call since ng_begin_block(). */
+int ng_end_block(struct ng_block *block);
 
 /*
  * Copy a block without times, with address names or secrets. Return false if the block is

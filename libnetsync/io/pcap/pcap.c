@@ -21,9 +21,9 @@
 /* Network devices that are distinguished in one interface, as observation points. Chosen. */
 #define MAX_DEVICES 1024
 
-static bool pcap_claims(const struct found *found)
+static bool is_pcap_file(const struct found *found)
 {
-	return capture_claims(found->head, found->head_len);
+	return capture_has_magic(found->head, found->head_len);
 }
 
 /* ---- packets ------------------------------------------------------------- */
@@ -64,13 +64,13 @@ static void end_capture_at_damage(struct trace *trace)
 }
 
 /* Read the next block. Return 0 if there is none, or a negative value after io_fail(). */
-static int read_next_block(struct trace *trace, struct capture_block *block)
+static int read_next_pcap_block(struct trace *trace, struct capture_block *block)
 {
 	struct pcap *pcap = trace->state;
 	int ret = 0;
 
 	if (pcap->capture.next < pcap->end)
-		ret = capture_next(&pcap->capture, block);
+		ret = capture_next_block(&pcap->capture, block);
 	if (ret == -EILSEQ) {
 		end_capture_at_damage(trace);
 		return 0;
@@ -81,18 +81,18 @@ static int read_next_block(struct trace *trace, struct capture_block *block)
 static bool is_block_usable(const struct capture_block *block)
 {
 	return block->kind == CAPTURE_PACKET && block->has_time &&
-	       frame_knows_link(block->interface->link);
+	       frame_is_link_known(block->interface->link);
 }
 
-static void read_link(const struct pcap *pcap, const struct capture_block *block,
-		      struct captured_packet *seen)
+static void read_packet_link(const struct pcap *pcap, const struct capture_block *block,
+			     struct captured_packet *seen)
 {
 	const struct captured_frame frame = { block->data, block->captured, block->original };
 
 	seen->interface = block->interface_id;
-	seen->tick_ns = capture_tick_ns(block->interface);
+	seen->tick_ns = capture_get_tick_ns(block->interface);
 	/* A time that does not fit counts as too far away. */
-	if (!capture_time(block->interface, block->ticks, &seen->time_ns))
+	if (!capture_convert_ticks(block->interface, block->ticks, &seen->time_ns))
 		seen->time_ns = INT64_MAX;
 	seen->result = frame_read_link(&frame, block->interface->link, pcap->capture.swapped,
 				       &seen->link);
@@ -109,11 +109,11 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen)
 	int ret;
 
 	do {
-		ret = read_next_block(trace, &block);
+		ret = read_next_pcap_block(trace, &block);
 		if (ret <= 0)
 			return ret;
 	} while (!is_block_usable(&block));
-	read_link(pcap, &block, seen);
+	read_packet_link(pcap, &block, seen);
 	if (seen->result == FRAME_PACKET) {
 		const struct captured_frame frame = { block.data, block.captured, block.original };
 
@@ -129,7 +129,7 @@ static int find_option_address(struct pcap *pcap, const struct capture_option *o
 	struct address address = { .is_mac = false };
 
 	if (option->code == OPTION_IF_IPV4 && option->len == 8) {
-		address_set(address.bytes, option->value, 4);
+		address_copy(address.bytes, option->value, 4);
 	} else if (option->code == OPTION_IF_IPV6 && option->len == 17) {
 		memcpy(address.bytes, option->value, 16);
 	} else if (option->code == OPTION_IF_MAC && option->len == MAC_SIZE) {
@@ -138,10 +138,10 @@ static int find_option_address(struct pcap *pcap, const struct capture_option *o
 	} else {
 		return 0;
 	}
-	return own_add_address(&pcap->found, &address);
+	return own_addresses_add(&pcap->found, &address);
 }
 
-static int find_addresses(struct pcap *pcap, const struct capture_block *block)
+static int find_interface_addresses(struct pcap *pcap, const struct capture_block *block)
 {
 	struct capture_option option;
 	size_t at = block->options;
@@ -160,16 +160,16 @@ static int scan_capture(struct trace *trace, uint64_t *usable, uint64_t *others)
 	struct captured_packet seen;
 	int ret;
 
-	while ((ret = read_next_block(trace, &block)) > 0) {
-		if (block.kind == CAPTURE_INTERFACE && find_addresses(pcap, &block))
-			return io_no_memory(trace->io);
+	while ((ret = read_next_pcap_block(trace, &block)) > 0) {
+		if (block.kind == CAPTURE_INTERFACE && find_interface_addresses(pcap, &block))
+			return io_fail_no_memory(trace->io);
 		if (block.kind != CAPTURE_PACKET)
 			continue;
 		*others += !is_block_usable(&block);
 		if (!is_block_usable(&block))
 			continue;
 		++*usable;
-		read_link(pcap, &block, &seen);
+		read_packet_link(pcap, &block, &seen);
 		/*
 		 * Behind damage other bytes may look like a packet, but seldom like IP.
 		 */
@@ -194,18 +194,18 @@ static int pcap_open(struct trace *trace)
 	int ret;
 
 	if (!pcap)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	trace->state = pcap;
 	trace->range.hi = -1;
 	if (file_name_parse(&pcap->name, trace->path, trace->real_path))
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	trace->host_name = strdup(pcap->name.dated);
 	trace->clock_name = strdup(CLOCK_NAME);
 	trace->has_wall = true;
 	trace->has_network = true;
 	pcap->end = UINT64_MAX;
 	if (!trace->host_name || !trace->clock_name)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	ret = pcap_open_capture(trace);
 	if (!ret)
 		ret = scan_capture(trace, &usable, &others);
@@ -235,15 +235,15 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	};
 	enum direction direction;
 
-	if (!range_has(&trace->window, seen->time_ns))
+	if (!range_contains(&trace->window, seen->time_ns))
 		return 0;
 	pcap->cut += seen->result == FRAME_CUT;
 	if (seen->result != FRAME_PACKET)
 		return 0;
 	/* Else the span is that of the file. */
-	if (!range_is_all(&trace->window) && io_span(trace, seen->time_ns, seen->time_ns))
+	if (!range_is_all(&trace->window) && io_add_span(trace, seen->time_ns, seen->time_ns))
 		return -ENOMEM;
-	direction = direction_of(pcap->own, &seen->link, &seen->pkt);
+	direction = direction_find(pcap->own, &seen->link, &seen->pkt);
 	pcap->untold += direction == DIRECTION_UNKNOWN;
 	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
 		return 0;
@@ -252,7 +252,7 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	if (direction == DIRECTION_OUT ||
 	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1, &seen->pkt.time_ns))
 		seen->pkt.time_ns = seen->time_ns;
-	return io_packet(trace, &seen->pkt, &at);
+	return io_add_packet(trace, &seen->pkt, &at);
 }
 
 static void warn_of_unused_packets(struct trace *trace)
@@ -278,7 +278,7 @@ static int begin_capture_reading(struct trace *trace)
 
 	if (!ret && !pcap->has_begun && range_is_all(&trace->window) &&
 	    trace->range.lo <= trace->range.hi)
-		ret = io_span(trace, trace->range.lo, trace->range.hi);
+		ret = io_add_span(trace, trace->range.lo, trace->range.hi);
 	pcap->has_begun = true;
 	return ret;
 }
@@ -338,10 +338,10 @@ static void pcap_close(struct trace *trace)
 const struct trace_reader pcap_reader = {
 	.format = "pcap",
 	.to_record = "capture while the host exchanges packets with the other hosts",
-	.claims = pcap_claims,
+	.claims = is_pcap_file,
 	.takes_compressed = true,
 	.open = pcap_open,
-	.group = pcap_group,
+	.group = pcap_group_captures,
 	.prepare = pcap_prepare,
 	.is_idle = pcap_is_idle,
 	.read = pcap_read,

@@ -24,13 +24,13 @@ struct pcap {
 	uint64_t end; /* offset of the end, or of damage */
 	struct file_name name;
 	struct traits traits;
-	enum frame_mark way;   /* of all packets that have no direction */
-	uint64_t unmarked;     /* packets without a direction */
-	bool alone;	       /* its packets are unknown elsewhere, or their directions are */
-	struct own found;      /* addresses in the file */
-	const struct own *own; /* all known ones of the host */
+	enum frame_mark way;	    /* of all packets that have no direction */
+	uint64_t unmarked;	    /* packets without a direction */
+	bool alone;		    /* its packets are unknown elsewhere, or their directions are */
+	struct own_addresses found; /* addresses in the file */
+	const struct own_addresses *own; /* all known ones of the host */
 	struct packet_samples samples;
-	struct packet_samples inside;	/* by packet_key_inside(): no direction */
+	struct packet_samples inside;	/* by packet_compute_nat_key(): no direction */
 	struct packet_samples directed; /* the same: known direction */
 	struct common_mac macs[MAX_INTERFACES];
 	uint64_t cut;
@@ -61,23 +61,23 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen);
 int pcap_prepare(struct netsync_io *io);
 
 /* group.c: name the hosts of captures. Return 0 or -ENOMEM, or negative after io_fail(). */
-int pcap_group(const struct netsync_io *io);
+int pcap_group_captures(const struct netsync_io *io);
 /* Report which captures were joined. Return 0, or a negative value after io_fail(). */
 int pcap_report_groups(struct netsync_io *io);
 
 /* The selection of samples for each kind of key. */
 struct samplings {
 	struct sampling whole;
-	struct sampling inside; /* by packet_key_inside(); directed ones, too */
+	struct sampling inside; /* by packet_compute_nat_key(); directed ones, too */
 };
 
-/* samples.c: add a sample by packet_key_inside(). Return 0 or -ENOMEM. */
-int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples, int64_t time_ns,
-			const struct netsync_packet *pkt, enum direction dir);
+/* samples.c: add a sample by packet_compute_nat_key(). Return 0 or -ENOMEM. */
+int sampling_add_by_nat_key(struct sampling *sampling, struct packet_samples *samples,
+			    int64_t time_ns, const struct netsync_packet *pkt, enum direction dir);
 /*
  * Take samples of all captures, whose arrays are in @samplings. Return 0, or the result of
  * io_fail().
  */
-int pcap_take_samples(struct netsync_io *io, struct samplings *samplings);
+int pcap_sample_captures(struct netsync_io *io, struct samplings *samplings);
 
 #endif

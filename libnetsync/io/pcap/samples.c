@@ -33,31 +33,31 @@ _Static_assert(sizeof(((struct pcap *)0)->macs) <= WORKER_MAX_SIZE, "one record"
 
 /* ---- one capture --------------------------------------------------------- */
 
-int sampling_add_inside(struct sampling *sampling, struct packet_samples *samples, int64_t time_ns,
-			const struct netsync_packet *pkt, enum direction dir)
+int sampling_add_by_nat_key(struct sampling *sampling, struct packet_samples *samples,
+			    int64_t time_ns, const struct netsync_packet *pkt, enum direction dir)
 {
-	uint64_t key = packet_key_inside(pkt);
+	uint64_t key = packet_compute_nat_key(pkt);
 
 	return key ? sampling_add(sampling, samples, key, time_ns, pkt, dir) : 0;
 }
 
-static int take_packet_sample(struct trace *trace, struct samplings *samplings,
-			      const struct captured_packet *seen)
+static int add_packet_sample(struct trace *trace, struct samplings *samplings,
+			     const struct captured_packet *seen)
 {
 	struct pcap *pcap = trace->state;
-	const enum direction dir = direction_of(NULL, &seen->link, NULL);
-	int ret = sampling_add(&samplings->whole, &pcap->samples, packet_key(&seen->pkt),
+	const enum direction dir = direction_find(NULL, &seen->link, NULL);
+	int ret = sampling_add(&samplings->whole, &pcap->samples, packet_compute_key(&seen->pkt),
 			       seen->time_ns, &seen->pkt, dir);
 
 	if (!ret)
-		ret = sampling_add_inside(&samplings->inside,
-					  dir == DIRECTION_UNKNOWN ? &pcap->inside :
-								     &pcap->directed,
-					  seen->time_ns, &seen->pkt, dir);
-	return ret ? io_no_memory(trace->io) : 0;
+		ret = sampling_add_by_nat_key(&samplings->inside,
+					      dir == DIRECTION_UNKNOWN ? &pcap->inside :
+									 &pcap->directed,
+					      seen->time_ns, &seen->pkt, dir);
+	return ret ? io_fail_no_memory(trace->io) : 0;
 }
 
-static int take_capture_samples(struct trace *trace, struct samplings *samplings)
+static int sample_packets_of_capture(struct trace *trace, struct samplings *samplings)
 {
 	struct pcap *pcap = trace->state;
 	struct captured_packet seen;
@@ -68,7 +68,7 @@ static int take_capture_samples(struct trace *trace, struct samplings *samplings
 			common_mac_add(&pcap->macs[seen.interface % MAX_INTERFACES], &seen.link);
 		ret = 0;
 		if (seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX)
-			ret = take_packet_sample(trace, samplings, &seen);
+			ret = add_packet_sample(trace, samplings, &seen);
 	}
 	pcap_close_capture(pcap);
 	return ret;
@@ -105,7 +105,7 @@ static void run_sample_worker(const void *data)
 	for (size_t i = all->first; i < all->num && !ret; i += all->num_workers) {
 		const struct pcap *pcap = all->trace[i]->state;
 
-		ret = take_capture_samples(all->trace[i], all->samplings);
+		ret = sample_packets_of_capture(all->trace[i], all->samplings);
 		if (ret)
 			break;
 		put_sample_records(SAMPLES_WHOLE, &pcap->samples);
@@ -133,7 +133,7 @@ static int use_worker_samples(struct trace *trace, struct sampling *sampling,
 {
 	for (size_t i = 0; i < num; i++)
 		if (sampling_put(sampling, samples, &taken[i]))
-			return io_no_memory(trace->io);
+			return io_fail_no_memory(trace->io);
 	return 0;
 }
 
@@ -180,19 +180,19 @@ static void drop_capture_samples(struct trace *trace, struct samplings *sampling
 	drop_unfinished_samples(&samplings->inside, &pcap->directed);
 }
 
-static int take_samples_in_process(struct trace *trace, struct samplings *samplings)
+static int sample_captures_in_process(struct trace *trace, struct samplings *samplings)
 {
 	drop_capture_samples(trace, samplings);
-	return take_capture_samples(trace, samplings);
+	return sample_packets_of_capture(trace, samplings);
 }
 
-static void start_worker(struct captures *all, struct worker *worker, size_t first)
+static void start_sample_worker(struct captures *all, struct worker *worker, size_t first)
 {
 	int *keep = malloc((all->io->num_kept + 1) * sizeof(*keep));
 	const struct worker_task task = {
 		.run = run_sample_worker,
 		.keep = keep,
-		.num_keep = keep ? io_kept_files(all->io, keep) : 0,
+		.num_keep = keep ? io_list_kept_files(all->io, keep) : 0,
 		/* The reader applies its own limits, because it belongs to this process. */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
@@ -203,68 +203,68 @@ static void start_worker(struct captures *all, struct worker *worker, size_t fir
 }
 
 /* Skip a capture in which a worker is stuck; its packets do not contribute to directions. */
-static void skip_capture(struct captures *all, struct worker *worker, size_t index)
+static void skip_stuck_capture(struct captures *all, struct worker *worker, size_t index)
 {
 	worker_stop(worker);
 	drop_capture_samples(all->trace[index], all->samplings);
-	start_worker(all, worker, index + all->num_workers);
+	start_sample_worker(all, worker, index + all->num_workers);
 }
 
-static int take_samples_from_worker(struct captures *all, struct worker *worker, size_t index)
+static int receive_worker_samples(struct captures *all, struct worker *worker, size_t index)
 {
 	struct trace *trace = all->trace[index];
 	struct sample_taking taking = { trace, all->samplings, .waiting = true };
-	struct patience patience = io_trace_patience(trace);
-	const struct worker_patience waits = io_worker_patience(&patience);
+	struct patience patience = io_make_trace_patience(trace);
+	const struct worker_patience waits = io_make_worker_patience(&patience);
 	int ret = worker_receive_while(worker, &taking.waiting, use_sample_record, &taking, &waits);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (worker->is_stuck) {
-		skip_capture(all, worker, index);
+		skip_stuck_capture(all, worker, index);
 		return 0;
 	}
 	/* It has ended, as for want of memory, or was never started. */
 	worker_stop(worker);
-	return take_samples_in_process(trace, all->samplings);
+	return sample_captures_in_process(trace, all->samplings);
 }
 
-static int take_samples_by_workers(struct captures *all)
+static int sample_captures_by_workers(struct captures *all)
 {
 	struct worker *workers = calloc(all->num_workers, sizeof(*workers));
 	int ret = 0;
 
 	if (!workers)
-		return io_no_memory(all->io);
+		return io_fail_no_memory(all->io);
 	for (size_t i = 0; i < all->num_workers; i++)
-		start_worker(all, &workers[i], i);
+		start_sample_worker(all, &workers[i], i);
 	for (size_t i = 0; i < all->num && !ret; i++)
-		ret = take_samples_from_worker(all, &workers[i % all->num_workers], i);
+		ret = receive_worker_samples(all, &workers[i % all->num_workers], i);
 	for (size_t i = 0; i < all->num_workers; i++)
 		worker_stop(&workers[i]);
 	free(workers);
 	return ret;
 }
 
-int pcap_take_samples(struct netsync_io *io, struct samplings *samplings)
+int pcap_sample_captures(struct netsync_io *io, struct samplings *samplings)
 {
 	struct captures all = {
 		.io = io,
 		.samplings = samplings,
 		.trace = malloc((io->num_traces + 1) * sizeof(struct trace *)),
-		.num_workers = io_jobs(io),
+		.num_workers = io_get_jobs(io),
 	};
 	int ret = 0;
 
 	if (!all.trace)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (pcap_is_capture(io->traces[i]))
 			all.trace[all.num++] = io->traces[i];
 	if (all.num_workers > all.num)
 		all.num_workers = all.num;
 	if (all.num)
-		ret = take_samples_by_workers(&all);
+		ret = sample_captures_by_workers(&all);
 	free(all.trace);
 	return ret;
 }

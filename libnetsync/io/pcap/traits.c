@@ -22,7 +22,7 @@ static bool has_trait(const trait *list, unsigned int num, const trait one)
 
 /* ---- one capture ----------------------------------------------------------- */
 
-static void count_trait(unsigned int *num, trait first, const trait one)
+static void count_distinct_trait(unsigned int *num, trait first, const trait one)
 {
 	if (!*num)
 		memcpy(first, one, TRAIT_SIZE);
@@ -34,8 +34,8 @@ static void add_address_pair(struct trait_addresses *addresses, const trait from
 {
 	unsigned int kept = 0;
 
-	count_trait(&addresses->num_from, addresses->from, from);
-	count_trait(&addresses->num_to, addresses->to, to);
+	count_distinct_trait(&addresses->num_from, addresses->from, from);
+	count_distinct_trait(&addresses->num_to, addresses->to, to);
 	if (!addresses->any) {
 		addresses->any = true;
 		memcpy(addresses->common[0], from, TRAIT_SIZE);
@@ -93,7 +93,7 @@ bool traits_are_one_way(const struct traits *traits, bool out)
 
 /* ---- two captures ---------------------------------------------------------- */
 
-static bool are_common_traits_inside(const struct trait_addresses *a,
+static bool are_common_traits_subset(const struct trait_addresses *a,
 				     const struct trait_addresses *b)
 {
 	for (unsigned int i = 0; i < a->num_common; i++)
@@ -115,14 +115,14 @@ static bool have_common_trait(const trait *a, unsigned int num_a, const trait *b
  * Compare the common addresses of two captures. A capture whose packets have no address in
  * common, as on a router, gives no result.
  */
-static enum likeness compare_addresses(const struct trait_addresses *a,
-				       const struct trait_addresses *b)
+static enum likeness compare_common_addresses(const struct trait_addresses *a,
+					      const struct trait_addresses *b)
 {
 	if (!a->num_common || !b->num_common)
 		return TRAITS_UNKNOWN;
 	if (!have_common_trait(a->common, a->num_common, b->common, b->num_common))
 		return TRAITS_DIFFER;
-	return are_common_traits_inside(a, b) || are_common_traits_inside(b, a) ? TRAITS_AGREE :
+	return are_common_traits_subset(a, b) || are_common_traits_subset(b, a) ? TRAITS_AGREE :
 										  TRAITS_UNKNOWN;
 }
 
@@ -138,8 +138,8 @@ static enum likeness compare_own_traits(const struct traits *a, const struct tra
 enum likeness traits_compare(const struct traits *a, const struct traits *b)
 {
 	const enum likeness own = compare_own_traits(a, b);
-	const enum likeness macs = compare_addresses(&a->macs, &b->macs);
-	const enum likeness ips = compare_addresses(&a->ips, &b->ips);
+	const enum likeness macs = compare_common_addresses(&a->macs, &b->macs);
+	const enum likeness ips = compare_common_addresses(&a->ips, &b->ips);
 
 	if (own != TRAITS_UNKNOWN)
 		return own;
@@ -149,7 +149,7 @@ enum likeness traits_compare(const struct traits *a, const struct traits *b)
 	return macs;
 }
 
-static void merge_addresses(struct trait_addresses *to, const struct trait_addresses *more)
+static void merge_trait_addresses(struct trait_addresses *to, const struct trait_addresses *more)
 {
 	unsigned int kept = 0;
 
@@ -167,8 +167,8 @@ static void merge_addresses(struct trait_addresses *to, const struct trait_addre
 
 void traits_merge(struct traits *traits, const struct traits *more)
 {
-	merge_addresses(&traits->macs, &more->macs);
-	merge_addresses(&traits->ips, &more->ips);
+	merge_trait_addresses(&traits->macs, &more->macs);
+	merge_trait_addresses(&traits->ips, &more->ips);
 	for (unsigned int i = 0; i < more->num_own && i < MAX_OWN_TRAITS; i++)
 		add_own_trait(traits, more->own[i]);
 }

@@ -44,11 +44,11 @@ static int put_perf_bytes(struct perf_copy *copy, const void *bytes, size_t size
 }
 
 /* Write a number at a place that was written. */
-static int put_number_at(struct perf_copy *copy, uint64_t at, uint64_t number)
+static int overwrite_number_at(struct perf_copy *copy, uint64_t at, uint64_t number)
 {
 	uint8_t bytes[8];
 
-	put_number_in_bytes(bytes, number, sizeof(bytes), copy->file.big_endian);
+	number_to_bytes(bytes, number, sizeof(bytes), copy->file.big_endian);
 	return !fseeko(copy->out, (off_t)at, SEEK_SET) &&
 			       fwrite(bytes, 1, sizeof(bytes), copy->out) == sizeof(bytes) ?
 		       0 :
@@ -101,11 +101,11 @@ static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *n
 
 static void set_record_number(struct perf_copy *copy, uint32_t at, uint64_t number)
 {
-	put_number_in_bytes(copy->record + at, number, 8, copy->file.big_endian);
+	number_to_bytes(copy->record + at, number, 8, copy->file.big_endian);
 }
 
 /* Change a time in a record's data, copy->record. As correct_perf_time(). */
-static int change_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
+static int set_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 {
 	int64_t new_ns;
 	int ret = correct_perf_time(copy, time_ns, &new_ns);
@@ -137,7 +137,7 @@ static bool find_own_time(const struct perf_record *record, uint32_t *at)
  * Change all times of a record of the kernel; copy->record is its data. perf has recorded
  * some without times, which are 0. As correct_perf_time().
  */
-static int change_times(struct perf_copy *copy, const struct perf_record *record)
+static int correct_record_times(struct perf_copy *copy, const struct perf_record *record)
 {
 	struct perf_sample sample;
 	uint32_t at;
@@ -145,9 +145,9 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 
 	if (!perf_read_sample(&copy->file, record, &sample) || !sample.has_time || !sample.time_ns)
 		return 0;
-	ret = change_record_time(copy, sample.time_at, sample.time_ns);
+	ret = set_record_time(copy, sample.time_at, sample.time_ns);
 	if (ret >= 0 && find_own_time(record, &at) &&
-	    perf_number(&copy->file, record->data + at, 8) == (uint64_t)sample.time_ns)
+	    perf_read_number(&copy->file, record->data + at, 8) == (uint64_t)sample.time_ns)
 		memcpy(copy->record + at, copy->record + sample.time_at, 8);
 	/* Records of threads are needed regardless of which events are skipped. */
 	return ret == NETSYNC_IO_LEFT_OUT && record->type != PERF_RECORD_SAMPLE &&
@@ -157,7 +157,7 @@ static int change_times(struct perf_copy *copy, const struct perf_record *record
 }
 
 /* The pipe format has features in records: change those with times. As correct_perf_time(). */
-static int change_feature(struct perf_copy *copy, const struct perf_record *record)
+static int correct_feature_times(struct perf_copy *copy, const struct perf_record *record)
 {
 	const struct perf_file *file = &copy->file;
 	int ret;
@@ -165,16 +165,16 @@ static int change_feature(struct perf_copy *copy, const struct perf_record *reco
 	/* Behind the number of the feature. */
 	if (record->size < 8)
 		return 0;
-	switch (perf_number(file, record->data, 8)) {
+	switch (perf_read_number(file, record->data, 8)) {
 	case PERF_HEADER_CLOCK_DATA:
 		return file->has_wall && record->size >= 32 ?
-			       change_record_time(copy, 24, (int64_t)file->clock_ns) :
+			       set_record_time(copy, 24, (int64_t)file->clock_ns) :
 			       0;
 	case PERF_HEADER_SAMPLE_TIME:
-		if (record->size < 24 || !perf_number(file, record->data + 16, 8))
+		if (record->size < 24 || !perf_read_number(file, record->data + 16, 8))
 			return 0;
-		ret = change_record_time(copy, 8, copy->events.lo);
-		return ret < 0 ? ret : change_record_time(copy, 16, copy->events.hi);
+		ret = set_record_time(copy, 8, copy->events.lo);
+		return ret < 0 ? ret : set_record_time(copy, 16, copy->events.hi);
 	default:
 		return 0;
 	}
@@ -188,15 +188,15 @@ static int put_perf_record(struct perf_copy *copy, const struct perf_record *rec
 	uint8_t head[PERF_HEAD_SIZE], *at = head;
 	int ret;
 
-	at = put_number_in_bytes(at, record->type, 4, big_endian);
-	at = put_number_in_bytes(at, record->misc, 2, big_endian);
-	put_number_in_bytes(at, PERF_HEAD_SIZE + record->size, 2, big_endian);
+	at = number_to_bytes(at, record->type, 4, big_endian);
+	at = number_to_bytes(at, record->misc, 2, big_endian);
+	number_to_bytes(at, PERF_HEAD_SIZE + record->size, 2, big_endian);
 	ret = put_perf_bytes(copy, head, sizeof(head));
 	if (!ret)
 		ret = put_perf_bytes(copy, copy->record, record->size);
 	if (!ret && record->at)
 		ret = copy_perf_bytes(copy, record->at,
-				      record->at + perf_payload(&copy->file, record));
+				      record->at + perf_get_payload_size(&copy->file, record));
 	return ret;
 }
 
@@ -211,29 +211,29 @@ static int copy_perf_record(struct perf_copy *copy, const struct perf_record *re
 			copy->task.from);
 	memcpy(copy->record, record->data, record->size);
 	if (record->type == PERF_RECORD_HEADER_FEATURE)
-		ret = min64(change_feature(copy, record), 0);
+		ret = min64(correct_feature_times(copy, record), 0);
 	else if (record->type < PERF_RECORD_USER_BEGIN)
-		ret = change_times(copy, record);
+		ret = correct_record_times(copy, record);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	return put_perf_record(copy, record);
 }
 
-static int copy_records(struct perf_copy *copy)
+static int copy_perf_records(struct perf_copy *copy)
 {
 	struct perf_records records;
 	struct perf_record record;
 	int ret = 0, next;
 
-	perf_first(&records, &copy->file);
-	while (!ret && (next = perf_next(&records, &record)) > 0)
+	perf_begin_records(&records, &copy->file);
+	while (!ret && (next = perf_next_record(&records, &record)) > 0)
 		ret = copy_perf_record(copy, &record);
 	if (!ret && next == -ENOMEM)
-		ret = io_no_memory(copy->task.io);
+		ret = io_fail_no_memory(copy->task.io);
 	if (!ret && next == -EILSEQ)
 		io_warn(copy->task.io, "%s: the file is damaged; copied only up to byte %llu.",
 			copy->task.from, (unsigned long long)records.at);
-	perf_release(&records);
+	perf_release_records(&records);
 	return ret;
 }
 
@@ -245,7 +245,7 @@ static int put_corrected_time(struct perf_copy *copy, uint64_t at, int64_t time_
 	int64_t new_ns;
 	int ret = correct_perf_time(copy, time_ns, &new_ns);
 
-	return ret < 0 ? ret : put_number_at(copy, at, (uint64_t)new_ns);
+	return ret < 0 ? ret : overwrite_number_at(copy, at, (uint64_t)new_ns);
 }
 
 static int change_features(struct perf_copy *copy, uint64_t moved)
@@ -263,7 +263,7 @@ static int change_features(struct perf_copy *copy, uint64_t moved)
 }
 
 /* Write the features, of which each place moves, and how many bytes records have. */
-static int copy_features(struct perf_copy *copy)
+static int copy_perf_features(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
 	const uint64_t end = copy->written, moved = end - file->data_end;
@@ -276,13 +276,13 @@ static int copy_features(struct perf_copy *copy)
 		if (read_bytes_at(file->from, place, sizeof(place),
 				  file->data_end + i * SECTION_SIZE) < sizeof(place))
 			return io_fail_file(copy->task.io, copy->task.from, -EIO);
-		at = perf_number(file, place, sizeof(place));
+		at = perf_read_number(file, place, sizeof(place));
 		if (at >= file->data_end)
-			ret = put_number_at(copy, end + i * SECTION_SIZE, at + moved);
+			ret = overwrite_number_at(copy, end + i * SECTION_SIZE, at + moved);
 	}
 	if (!ret)
 		ret = change_features(copy, moved);
-	return ret ? ret : put_number_at(copy, DATA_SIZE_AT, end - file->data_at);
+	return ret ? ret : overwrite_number_at(copy, DATA_SIZE_AT, end - file->data_at);
 }
 
 /* Find from when to when there are events. */
@@ -294,14 +294,14 @@ static int find_event_range(struct perf_copy *copy)
 	int ret;
 
 	copy->events.hi = -1;
-	perf_first(&records, &copy->file);
-	while ((ret = perf_next(&records, &record)) > 0)
+	perf_begin_records(&records, &copy->file);
+	while ((ret = perf_next_record(&records, &record)) > 0)
 		if (record.type == PERF_RECORD_SAMPLE &&
 		    perf_read_sample(&copy->file, &record, &sample) && sample.has_time)
 			range_extend(&copy->events, sample.time_ns, sample.time_ns);
-	perf_release(&records);
+	perf_release_records(&records);
 	if (ret == -ENOMEM)
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	return copy->events.lo <= copy->events.hi ?
 		       0 :
 		       io_fail(copy->task.io, -ENODATA, "%s: no events with times to correct.",
@@ -333,8 +333,8 @@ static int copy_perf_contents(struct perf_copy *copy)
 	if (!ret)
 		ret = find_event_range(copy);
 	if (!ret)
-		ret = copy_records(copy);
-	return ret || copy->file.is_pipe ? ret : copy_features(copy);
+		ret = copy_perf_records(copy);
+	return ret || copy->file.is_pipe ? ret : copy_perf_features(copy);
 }
 
 static int write_perf_copy(struct perf_copy *copy)
@@ -351,7 +351,7 @@ static int write_perf_copy(struct perf_copy *copy)
 	copy->out = fdopen(fd, "w");
 	if (!copy->out) {
 		close(fd);
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	}
 	ret = copy_perf_contents(copy);
 	if (fclose(copy->out) && !ret)
@@ -366,11 +366,11 @@ int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to
 	int ret;
 
 	if (!copy)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	*copy = (struct perf_copy){ .task = { io, from, to }, .time = time, .data = data };
 	ret = perf_open(&copy->file, io, from);
 	if (!ret)
-		ret = perf_learn(&copy->file);
+		ret = perf_read_pipe_header(&copy->file);
 	if (ret)
 		ret = perf_fail(&copy->file, io, from, ret);
 	else

@@ -46,7 +46,7 @@ struct perf_events {
 
 /* ---- what waits ----------------------------------------------------------- */
 
-static int compare_waiting(const void *a, const void *b)
+static int compare_waiting_events(const void *a, const void *b)
 {
 	const struct waiting_event *p = *(struct waiting_event *const *)a;
 	const struct waiting_event *q = *(struct waiting_event *const *)b;
@@ -76,19 +76,19 @@ static int report_waiting_event(const struct perf_events *events,
 	    (!waiting->lost && !tracefs_fill_event(events->types, &raw, &event)))
 		return 0;
 	return events->reading->each(events->reading->data, &event) ?
-		       event_stopped(events->reading) :
+		       event_fail_stopped(events->reading) :
 		       0;
 }
 
 /* Report events that are not later than @until_ns. Return 0, or a negative value to stop. */
-static int report_waiting_until(struct perf_events *events, int64_t until_ns)
+static int report_events_until(struct perf_events *events, int64_t until_ns)
 {
 	size_t told = 0;
 	int ret = 0;
 
 	if (!events->num)
 		return 0;
-	qsort(events->waiting, events->num, sizeof(*events->waiting), compare_waiting);
+	qsort(events->waiting, events->num, sizeof(*events->waiting), compare_waiting_events);
 	while (told < events->num && events->waiting[told]->time_ns <= until_ns && !ret) {
 		struct waiting_event *waiting = events->waiting[told++];
 
@@ -109,7 +109,7 @@ static int queue_waiting_event(struct perf_events *events, const struct perf_sam
 
 	events->bytes += sizeof(*waiting) + size;
 	if (events->bytes > MAX_WAITING)
-		return perf_problem(
+		return perf_set_problem(
 			&events->file,
 			"more than 1 GiB of events are out of order; record with smaller buffers (perf record -m)");
 	if (array_grow(&events->waiting, &events->room, events->num, sizeof(*events->waiting)))
@@ -159,7 +159,7 @@ static int use_loss_event(struct perf_events *events, const struct perf_record *
 
 	if (record->size < 16)
 		return 0;
-	lost = perf_number(&events->file, record->data + 8, 8);
+	lost = perf_read_number(&events->file, record->data + 8, 8);
 	perf_read_sample(&events->file, record, &sample);
 	sample.has_time = sample.has_time && sample.time_ns;
 	return lost && events->has_begun ? queue_waiting_event(events, &sample, lost) : 0;
@@ -169,7 +169,7 @@ static int end_perf_round(struct perf_events *events)
 {
 	events->past_ns = events->round_ns;
 	events->round_ns = events->latest_ns;
-	return events->past_ns == INT64_MIN ? 0 : report_waiting_until(events, events->past_ns);
+	return events->past_ns == INT64_MIN ? 0 : report_events_until(events, events->past_ns);
 }
 
 static int use_event_record(struct perf_events *events, const struct perf_record *record)
@@ -188,37 +188,37 @@ static int use_event_record(struct perf_events *events, const struct perf_record
 
 /* ---- reading a file ----------------------------------------------------- */
 
-static int read_records(struct perf_events *events)
+static int read_event_records(struct perf_events *events)
 {
 	struct perf_record record;
 	int ret = 0;
 
-	perf_first(&events->records, &events->file);
-	while (!ret && (ret = perf_next(&events->records, &record)) > 0)
+	perf_begin_records(&events->records, &events->file);
+	while (!ret && (ret = perf_next_record(&events->records, &record)) > 0)
 		ret = use_event_record(events, &record);
 	/* Report the events before the damage; netsync_io_add() warns about the damage. */
 	if (ret == -EILSEQ && !events->file.problem)
 		ret = 0;
-	return ret ? ret : report_waiting_until(events, INT64_MAX);
+	return ret ? ret : report_events_until(events, INT64_MAX);
 }
 
 static int read_open_perf_file(struct perf_events *events)
 {
-	int ret = perf_learn(&events->file);
+	int ret = perf_read_pipe_header(&events->file);
 
 	if (!ret)
 		ret = perf_read_formats(&events->file, tracefs_add_type, events->types);
 	if (!ret && events->types->no_memory)
 		ret = -ENOMEM;
-	return ret ? ret : read_records(events);
+	return ret ? ret : read_event_records(events);
 }
 
-static void release_events(struct perf_events *events)
+static void release_perf_events(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->num; i++)
 		free(events->waiting[i]);
 	free(events->waiting);
-	perf_release(&events->records);
+	perf_release_records(&events->records);
 	perf_close(&events->file);
 }
 
@@ -239,7 +239,7 @@ static int read_perf_source(const struct event_reading *reading,
 		ret = read_open_perf_file(&events);
 	if (ret && ret != -ECANCELED)
 		ret = perf_fail(&events.file, reading->io, source->path, ret);
-	release_events(&events);
+	release_perf_events(&events);
 	return ret;
 }
 

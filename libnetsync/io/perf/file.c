@@ -35,15 +35,15 @@ struct section {
 /* Bytes of a host's name with the 0 at most; the kernel's have 65. Chosen. */
 #define MAX_HOSTNAME 4096
 
-int perf_problem(struct perf_file *file, const char *words)
+int perf_set_problem(struct perf_file *file, const char *words)
 {
 	file->problem = words;
 	return -EILSEQ;
 }
 
-uint64_t perf_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size)
+uint64_t perf_read_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size)
 {
-	return number_of_bytes(bytes, size, file->big_endian);
+	return bytes_to_number(bytes, size, file->big_endian);
 }
 
 /* ---- sections ---------------------------------------------------------- */
@@ -60,9 +60,9 @@ static struct cursor make_perf_cursor(const struct perf_file *file, uint64_t at,
 
 static struct section read_perf_section(struct cursor *cursor)
 {
-	const uint64_t at = cursor_number(cursor, 8);
+	const uint64_t at = cursor_read_number(cursor, 8);
 
-	return (struct section){ at, cursor_number(cursor, 8) };
+	return (struct section){ at, cursor_read_number(cursor, 8) };
 }
 
 /* Open a cursor at the beginning of a section. Return false if the file ends before the section. */
@@ -92,7 +92,7 @@ static bool has_attr_flag(const struct perf_file *file, uint64_t flags, unsigned
  * Read a struct perf_event_attr, at whose end the cursor is then. Return NULL if out of memory
  * or if the input is invalid.
  */
-static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
+static struct perf_attr *add_perf_attr(struct perf_file *file, struct cursor *cursor)
 {
 	const uint64_t begin = cursor->at;
 	struct perf_attr *attr;
@@ -106,20 +106,20 @@ static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
 		return NULL;
 	attr = &file->attrs[file->num_attrs];
 	attr->copy = 0;
-	attr->is_tracepoint = cursor_number(cursor, 4) == TYPE_TRACEPOINT;
-	size = cursor_number(cursor, 4);
-	attr->config = cursor_number(cursor, 8);
+	attr->is_tracepoint = cursor_read_number(cursor, 4) == TYPE_TRACEPOINT;
+	size = cursor_read_number(cursor, 4);
+	attr->config = cursor_read_number(cursor, 8);
 	cursor_skip(cursor, 8); /* the period */
-	attr->sample_type = cursor_number(cursor, 8);
-	attr->read_format = cursor_number(cursor, 8);
-	flags = cursor_number(cursor, 8);
+	attr->sample_type = cursor_read_number(cursor, 8);
+	attr->read_format = cursor_read_number(cursor, 8);
+	flags = cursor_read_number(cursor, 8);
 	attr->has_trailer = has_attr_flag(file, flags, FLAG_SAMPLE_ID_ALL);
 	attr->clock = PERF_OWN_CLOCK;
 	if (size < ATTR_MIN_SIZE || size > ATTR_MAX_SIZE || size > cursor->end - begin)
 		cursor->bad = true;
 	if (has_attr_flag(file, flags, FLAG_USE_CLOCKID) && size >= ATTR_CLOCK_AT + 4) {
 		cursor->at = begin + ATTR_CLOCK_AT;
-		attr->clock = (int32_t)cursor_number(cursor, 4);
+		attr->clock = (int32_t)cursor_read_number(cursor, 4);
 	}
 	if (cursor->bad)
 		return NULL;
@@ -129,13 +129,13 @@ static struct perf_attr *add_attr(struct perf_file *file, struct cursor *cursor)
 }
 
 /* Read the ids of the last attribute. 0, cursor->bad being set, or -ENOMEM. */
-static int add_ids(struct perf_file *file, struct cursor *cursor)
+static int add_attr_ids(struct perf_file *file, struct cursor *cursor)
 {
 	while (!cursor->bad && cursor->end - cursor->at >= 8) {
 		if (array_grow(&file->ids, &file->id_room, file->num_ids, sizeof(*file->ids)))
 			return -ENOMEM;
 		file->ids[file->num_ids++] = (struct perf_id){
-			cursor_number(cursor, 8),
+			cursor_read_number(cursor, 8),
 			file->num_attrs - 1,
 		};
 	}
@@ -146,12 +146,12 @@ int perf_read_attr(struct perf_file *file, struct cursor *cursor)
 {
 	int ret = 0;
 
-	if (!add_attr(file, cursor) && !cursor->bad)
+	if (!add_perf_attr(file, cursor) && !cursor->bad)
 		return -ENOMEM;
 	if (!cursor->bad)
-		ret = add_ids(file, cursor);
+		ret = add_attr_ids(file, cursor);
 	if (!ret && cursor->bad)
-		ret = perf_problem(file, "its event attributes are damaged");
+		ret = perf_set_problem(file, "its event attributes are damaged");
 	return ret;
 }
 
@@ -162,18 +162,18 @@ static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
 	struct section section;
 	int ret;
 
-	if (!add_attr(file, &cursor))
-		return cursor.bad ? perf_problem(file, PERF_CUT_SHORT) : -ENOMEM;
+	if (!add_perf_attr(file, &cursor))
+		return cursor.bad ? perf_set_problem(file, PERF_CUT_SHORT) : -ENOMEM;
 	cursor = make_perf_cursor(file, at + size - SECTION_SIZE, SECTION_SIZE);
 	section = read_perf_section(&cursor);
 	if (cursor.bad || !open_perf_section(file, &ids, &section))
-		return perf_problem(file, PERF_CUT_SHORT);
+		return perf_set_problem(file, PERF_CUT_SHORT);
 	/* A small file could have the same ids for all attributes. */
 	if (file->num_ids + section.size / 8 > file->size / 8)
-		return perf_problem(file, "several events have the same ids");
+		return perf_set_problem(file, "several events have the same ids");
 	file->attrs_end = max_uint64(file->attrs_end, ids.end);
-	ret = add_ids(file, &ids);
-	return ret ? ret : ids.bad ? perf_problem(file, PERF_CUT_SHORT) : 0;
+	ret = add_attr_ids(file, &ids);
+	return ret ? ret : ids.bad ? perf_set_problem(file, PERF_CUT_SHORT) : 0;
 }
 
 static int read_file_attrs(struct perf_file *file, const struct section *attrs, uint64_t size)
@@ -182,21 +182,21 @@ static int read_file_attrs(struct perf_file *file, const struct section *attrs, 
 
 	if (size < ATTR_MIN_SIZE + SECTION_SIZE || size > ATTR_MAX_SIZE || attrs->at > file->size ||
 	    attrs->size > file->size - attrs->at)
-		return perf_problem(file, PERF_CUT_SHORT);
+		return perf_set_problem(file, PERF_CUT_SHORT);
 	file->attrs_end = max_uint64(file->attrs_end, attrs->at + attrs->size);
 	for (uint64_t at = 0; attrs->size - at >= size && !ret; at += size)
 		ret = read_file_attr(file, attrs->at + at, size);
 	return ret;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int compare_perf_ids(const void *a, const void *b)
 {
 	const struct perf_id *p = a, *q = b;
 
 	return p->id < q->id ? -1 : p->id > q->id;
 }
 
-void perf_end_attrs(struct perf_file *file)
+void perf_index_attrs(struct perf_file *file)
 {
 	for (size_t i = 0; i < file->num_attrs; i++)
 		for (size_t j = 0; j < i; j++)
@@ -204,14 +204,14 @@ void perf_end_attrs(struct perf_file *file)
 					       file->attrs[j].is_tracepoint &&
 					       file->attrs[i].config == file->attrs[j].config;
 	if (file->num_ids)
-		qsort(file->ids, file->num_ids, sizeof(*file->ids), compare_ids);
+		qsort(file->ids, file->num_ids, sizeof(*file->ids), compare_perf_ids);
 }
 
 const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id)
 {
 	const struct perf_id key = { .id = id };
 	const struct perf_id *found = file->num_ids ? bsearch(&key, file->ids, file->num_ids,
-							      sizeof(key), compare_ids) :
+							      sizeof(key), compare_perf_ids) :
 						      NULL;
 
 	return found ? &file->attrs[found->attr] : NULL;
@@ -221,24 +221,24 @@ const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id
 
 static int read_hostname(struct perf_file *file, struct cursor *cursor)
 {
-	const uint32_t size = cursor_number(cursor, 4);
+	const uint32_t size = cursor_read_number(cursor, 4);
 
 	if (size > MAX_HOSTNAME)
-		return perf_problem(file, "its host name is damaged");
+		return perf_set_problem(file, "its host name is damaged");
 	free(file->hostname);
-	file->hostname = cursor_text(cursor, size);
+	file->hostname = cursor_read_text(cursor, size);
 	if (!file->hostname)
-		return cursor->bad ? perf_problem(file, PERF_CUT_SHORT) : -ENOMEM;
+		return cursor->bad ? perf_set_problem(file, PERF_CUT_SHORT) : -ENOMEM;
 	return 0;
 }
 
 static int read_clock_data(struct perf_file *file, struct cursor *cursor)
 {
 	cursor_skip(cursor, 4); /* version, 1 */
-	file->wall_clock = (int32_t)cursor_number(cursor, 4);
-	file->wall_ns = cursor_number(cursor, 8);
+	file->wall_clock = (int32_t)cursor_read_number(cursor, 4);
+	file->wall_ns = cursor_read_number(cursor, 8);
 	file->clock_ns_at = cursor->at;
-	file->clock_ns = cursor_number(cursor, 8);
+	file->clock_ns = cursor_read_number(cursor, 8);
 	file->has_wall = !cursor->bad && file->wall_ns && file->wall_ns <= INT64_MAX &&
 			 file->clock_ns <= INT64_MAX;
 	return 0;
@@ -259,7 +259,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 		/* perf has written 0 where it did not look at the events. */
 		begin = cursor->at;
 		cursor_skip(cursor, 8);
-		file->span_at = cursor_number(cursor, 8) ? begin : 0;
+		file->span_at = cursor_read_number(cursor, 8) ? begin : 0;
 		return 0;
 	case PERF_HEADER_DIR_FORMAT:
 		file->has_folder = true;
@@ -272,7 +272,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 }
 
 /* The places of features follow the records, in the order of their numbers. */
-static int read_features(struct perf_file *file, const uint8_t *bits)
+static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 {
 	struct cursor places = make_perf_cursor(file, file->data_end, file->size - file->data_end);
 	int ret = 0;
@@ -286,7 +286,7 @@ static int read_features(struct perf_file *file, const uint8_t *bits)
 			continue;
 		section = read_perf_section(&places);
 		if (places.bad || !open_perf_section(file, &cursor, &section))
-			return perf_problem(file, PERF_CUT_SHORT);
+			return perf_set_problem(file, PERF_CUT_SHORT);
 		ret = perf_read_feature(file, &cursor, i);
 		file->num_features++;
 	}
@@ -303,13 +303,13 @@ static void skip_to_systems(struct cursor *cursor)
 	char version[8];
 
 	cursor_skip(cursor, 3 + sizeof("tracing") - 1);
-	cursor_word(cursor, version, sizeof(version));
-	cursor->big_endian = cursor_number(cursor, 1);
+	cursor_read_word(cursor, version, sizeof(version));
+	cursor->big_endian = cursor_read_number(cursor, 1);
 	cursor_skip(cursor, 1 + 4); /* sizes of a long, and of a page */
 	cursor_skip(cursor, sizeof("header_page"));
-	cursor_skip(cursor, cursor_number(cursor, 8));
+	cursor_skip(cursor, cursor_read_number(cursor, 8));
 	cursor_skip(cursor, sizeof("header_event"));
-	cursor_skip(cursor, cursor_number(cursor, 8));
+	cursor_skip(cursor, cursor_read_number(cursor, 8));
 	tracefs_skip_formats(cursor);
 }
 
@@ -323,7 +323,7 @@ int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data
 	skip_to_systems(&cursor);
 	ret = tracefs_read_systems(&cursor, use, data);
 	return ret	  ? ret :
-	       cursor.bad ? perf_problem(file, "its event descriptions are damaged") :
+	       cursor.bad ? perf_set_problem(file, "its event descriptions are damaged") :
 			    0;
 }
 
@@ -332,22 +332,22 @@ int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data
 /* The format of files: places of attributes, records and features. */
 static int read_file_header(struct perf_file *file, struct cursor *cursor)
 {
-	const uint64_t attr_size = cursor_number(cursor, 8);
+	const uint64_t attr_size = cursor_read_number(cursor, 8);
 	const struct section attrs = read_perf_section(cursor), data = read_perf_section(cursor);
 	uint8_t bits[PERF_HEADER_BITS / 8];
 	int ret;
 
 	cursor_skip(cursor, SECTION_SIZE); /* types of events, of old files */
-	cursor_get(cursor, bits, sizeof(bits));
+	cursor_read_bytes(cursor, bits, sizeof(bits));
 	if (cursor->bad || data.at > file->size)
-		return perf_problem(file, PERF_CUT_SHORT);
+		return perf_set_problem(file, PERF_CUT_SHORT);
 	file->data_at = data.at;
 	/* perf writes the size, and all features, when it ends. */
 	file->was_cut = !data.size || data.size > file->size - data.at;
 	file->data_end = file->was_cut ? file->size : data.at + data.size;
 	ret = read_file_attrs(file, &attrs, attr_size);
 	if (!ret && !file->was_cut)
-		ret = read_features(file, bits);
+		ret = read_perf_features(file, bits);
 	return ret;
 }
 
@@ -357,11 +357,11 @@ static int read_perf_header(struct perf_file *file)
 	char magic[PERF_MAGIC_SIZE];
 	uint64_t size;
 
-	cursor_get(&cursor, magic, sizeof(magic));
+	cursor_read_bytes(&cursor, magic, sizeof(magic));
 	file->big_endian = cursor.big_endian = !memcmp(magic, PERF_MAGIC_SWAPPED, sizeof(magic));
-	size = cursor_number(&cursor, 8);
+	size = cursor_read_number(&cursor, 8);
 	if (cursor.bad)
-		return perf_problem(file, PERF_CUT_SHORT);
+		return perf_set_problem(file, PERF_CUT_SHORT);
 	if (size == PIPE_HEADER_SIZE) {
 		file->is_pipe = true;
 		file->data_at = size;

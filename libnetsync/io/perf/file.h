@@ -82,7 +82,7 @@ struct perf_file {
 	struct perf_attr *attrs;
 	size_t num_attrs;
 	size_t attr_room;    /* attributes allocated */
-	struct perf_id *ids; /* in their order, once perf_end_attrs() was called */
+	struct perf_id *ids; /* in their order, once perf_index_attrs() was called */
 	size_t num_ids;
 	size_t id_room; /* ids allocated */
 
@@ -109,7 +109,7 @@ void perf_close(struct perf_file *file);
 /* Set the error sentence of a file that failed. Return @err. */
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err);
 /* Set file->problem. Return -EILSEQ. */
-int perf_problem(struct perf_file *file, const char *words);
+int perf_set_problem(struct perf_file *file, const char *words);
 #define PERF_CUT_SHORT "the file is shorter than it declares"
 
 /* Numbers of features. */
@@ -130,7 +130,7 @@ int perf_read_attr(struct perf_file *file, struct cursor *cursor);
 int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature);
 
 /* All attributes were read, before the first record of an event is. */
-void perf_end_attrs(struct perf_file *file);
+void perf_index_attrs(struct perf_file *file);
 /* Return the attribute with an id, or NULL if there is none. */
 const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id);
 
@@ -138,6 +138,6 @@ const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id
 int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data);
 
 /* The number in @size bytes. */
-uint64_t perf_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size);
+uint64_t perf_read_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size);
 
 #endif

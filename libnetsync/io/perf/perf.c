@@ -2,10 +2,10 @@
 /*
  * The reader of perf.data, the files of perf record with samples of tracepoints.
  *
- * A file is read twice: for its span, then to push packets. perf writes what it finds in the buffers of all processors in
- * rounds: records of one round are in no order, but none is earlier than all of the round
- * before the last one. The library sorts packets; up to when it has all of them follows
- * from the rounds.
+ * A file is read twice: for its span, then to push packets. perf writes what it finds in the
+ * buffers of all processors in rounds: records of one round are in no order, but none is earlier
+ * than all of the round before the last one. The library sorts packets; up to when it has all of
+ * them follows from the rounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static const struct perf_clock {
 	{ PERF_OWN_CLOCK, "perf" },
 };
 
-static bool perf_claims(const struct found *found)
+static bool is_perf_file(const struct found *found)
 {
 	return found->head_len >= PERF_MAGIC_SIZE &&
 	       (!memcmp(found->head, PERF_MAGIC, PERF_MAGIC_SIZE) ||
@@ -105,8 +105,8 @@ static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 	struct perf_record record;
 	int ret;
 
-	perf_first(&records, &perf->file);
-	while ((ret = perf_next(&records, &record)) > 0) {
+	perf_begin_records(&records, &perf->file);
+	while ((ret = perf_next_record(&records, &record)) > 0) {
 		perf->num_records++;
 		if (record.type == PERF_RECORD_SAMPLE)
 			scan_perf_sample(trace, look, &record);
@@ -115,7 +115,7 @@ static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 		warn_of_damaged_perf(trace, records.at);
 		ret = 0;
 	}
-	perf_release(&records);
+	perf_release_records(&records);
 	return ret;
 }
 
@@ -156,7 +156,7 @@ static int keep_perf_formats(struct trace *trace)
 /* ---- host and clock ----------------------------------------------------- */
 
 /* Relate the clock of the samples to the wall clock, if the file describes their relation. */
-static void relate_to_wall(struct trace *trace, int32_t id)
+static void relate_clock_to_wall(struct trace *trace, int32_t id)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
 
@@ -188,7 +188,7 @@ static bool find_perf_clock(struct trace *trace, int32_t id)
 			"\".",
 			trace->path);
 	trace->clock_name = strdup(clock->name);
-	relate_to_wall(trace, id);
+	relate_clock_to_wall(trace, id);
 	return true;
 }
 
@@ -209,7 +209,7 @@ static int identify_perf_trace(struct trace *trace)
 
 	trace->host_name = file->hostname && *file->hostname ?
 				   strdup(file->hostname) :
-				   tracefs_host_of_file(trace->real_path);
+				   tracefs_get_host_of_file(trace->real_path);
 	if (!trace->host_name || !trace->clock_name)
 		return -ENOMEM;
 	if (file->has_wall) {
@@ -236,7 +236,7 @@ static int perf_reader_open(struct trace *trace)
 	int ret;
 
 	if (!perf)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	trace->state = perf;
 	perf->formats.trace = trace;
 	perf->span.hi = -1;
@@ -244,7 +244,7 @@ static int perf_reader_open(struct trace *trace)
 	trace->range.hi = -1;
 	ret = perf_open(&perf->file, trace->io, trace->path);
 	if (!ret)
-		ret = perf_learn(&perf->file);
+		ret = perf_read_pipe_header(&perf->file);
 	if (!ret && !perf->file.was_cut && !perf->file.has_folder)
 		ret = scan_perf_records(trace, &look);
 	if (ret < 0)
@@ -269,7 +269,7 @@ static bool decode_perf_sample(const struct perf *perf, const struct perf_sample
 		return false;
 	format = tracefs_find_format(&perf->formats, big_endian, sample->raw, sample->raw_size);
 	return format && format->id == sample->attr->config &&
-	       tracefs_decode(format, big_endian, sample->raw, sample->raw_size, seen) &&
+	       tracefs_decode_event(format, big_endian, sample->raw, sample->raw_size, seen) &&
 	       event_set_time(seen, sample->time_ns, sample->time_ns);
 }
 
@@ -282,14 +282,14 @@ static int use_perf_sample(struct trace *trace, const struct perf_record *record
 	if (!perf_read_sample(&perf->file, record, &sample) || !sample.has_time)
 		return 0;
 	perf->latest_ns = max64(perf->latest_ns, sample.time_ns);
-	if (!range_has(&trace->window, sample.time_ns))
+	if (!range_contains(&trace->window, sample.time_ns))
 		return 0;
 	range_extend(&perf->span, sample.time_ns, sample.time_ns);
 	if (!decode_perf_sample(perf, &sample, &seen))
 		return 0;
 	if (!seen.is_clock)
 		seen.at.buffer = sample.attr->copy;
-	return io_event(trace, &seen);
+	return io_add_event(trace, &seen);
 }
 
 /* Count a loss. Losses outside the window are not counted. */
@@ -303,9 +303,9 @@ static void use_perf_loss(struct trace *trace, const struct perf_record *record)
 
 	if (record->size < at + 8 || (is_sum && (record->misc & PERF_MISC_FILTERED)) ||
 	    (perf_read_sample(&perf->file, record, &when) && when.has_time && when.time_ns &&
-	     !range_has(&trace->window, when.time_ns)))
+	     !range_contains(&trace->window, when.time_ns)))
 		return;
-	num = perf_number(&perf->file, record->data + at, 8);
+	num = perf_read_number(&perf->file, record->data + at, 8);
 	if (is_sum)
 		perf->lost_in_sum += num;
 	else
@@ -342,24 +342,24 @@ static int read_perf_record(struct trace *trace)
 	if (perf->num_read == perf->num_records)
 		return 0;
 	if (!perf->num_read++)
-		perf_first(&perf->records, &perf->file);
-	ret = perf_next(&perf->records, &record);
+		perf_begin_records(&perf->records, &perf->file);
+	ret = perf_next_record(&perf->records, &record);
 	/* The file has changed since it was looked through. */
 	if (ret == -EILSEQ)
 		warn_of_damaged_perf(trace, perf->records.at);
 	if (ret == -ENOMEM)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	if (ret <= 0)
 		return 0;
 	ret = use_perf_record(trace, &record);
 	return ret < 0 ? ret : 1;
 }
 
-static void end_reading(struct trace *trace)
+static void end_perf_reading(struct trace *trace)
 {
 	struct perf *perf = trace->state;
 
-	perf_release(&perf->records);
+	perf_release_records(&perf->records);
 	trace->info.lost_events += perf->lost > perf->lost_in_sum ? perf->lost : perf->lost_in_sum;
 	perf->lost = perf->lost_in_sum = 0;
 }
@@ -372,9 +372,9 @@ static int perf_reader_read(struct trace *trace, int64_t until_ns)
 	while (ret > 0 && perf->past_ns <= until_ns)
 		ret = read_perf_record(trace);
 	if (!ret)
-		end_reading(trace);
+		end_perf_reading(trace);
 	if (ret >= 0 && perf->span.lo <= perf->span.hi)
-		spanned = io_span(trace, perf->span.lo, perf->span.hi);
+		spanned = io_add_span(trace, perf->span.lo, perf->span.hi);
 	return spanned < 0 ? spanned : ret;
 }
 
@@ -389,7 +389,7 @@ static void perf_reader_close(struct trace *trace)
 
 	if (!perf)
 		return;
-	perf_release(&perf->records);
+	perf_release_records(&perf->records);
 	free(perf->formats.list);
 	perf_close(&perf->file);
 	free(perf);
@@ -399,7 +399,7 @@ const struct trace_reader perf_reader = {
 	.format = "perf.data",
 	.avoids_loss = "larger buffers (perf record -m) avoid this",
 	.to_record = "record the netsync events with \"" RECORD_COMMAND "\"",
-	.claims = perf_claims,
+	.claims = is_perf_file,
 	.takes_compressed = true,
 	.open = perf_reader_open,
 	.file = perf_reader_file,

@@ -5,7 +5,7 @@
 #include "io/perf/record.h"
 
 /* Return 0, or as perf_open(). */
-static int learn_of_record(struct perf_file *file, const struct perf_record *record)
+static int read_header_record(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor cursor = {
 		.big_endian = file->big_endian,
@@ -19,10 +19,10 @@ static int learn_of_record(struct perf_file *file, const struct perf_record *rec
 		return perf_read_attr(file, &cursor);
 	case PERF_RECORD_TRACING_DATA:
 		file->formats_at = record->at;
-		file->formats_size = perf_payload(file, record);
+		file->formats_size = perf_get_payload_size(file, record);
 		return 0;
 	case PERF_RECORD_HEADER_FEATURE:
-		feature = cursor_number(&cursor, 8);
+		feature = cursor_read_number(&cursor, 8);
 		return feature == PERF_HEADER_HOSTNAME || feature == PERF_HEADER_CLOCK_DATA ?
 			       perf_read_feature(file, &cursor, feature) :
 			       0;
@@ -31,20 +31,20 @@ static int learn_of_record(struct perf_file *file, const struct perf_record *rec
 	}
 }
 
-int perf_learn(struct perf_file *file)
+int perf_read_pipe_header(struct perf_file *file)
 {
 	struct perf_records records;
 	struct perf_record record;
 	int ret = 0, next = 1;
 
-	perf_first(&records, file);
-	while (file->is_pipe && !ret && (next = perf_next(&records, &record)) > 0) {
+	perf_begin_records(&records, file);
+	while (file->is_pipe && !ret && (next = perf_next_record(&records, &record)) > 0) {
 		if (record.type == PERF_RECORD_SAMPLE)
 			break;
-		ret = learn_of_record(file, &record);
+		ret = read_header_record(file, &record);
 	}
-	perf_release(&records);
-	perf_end_attrs(file);
+	perf_release_records(&records);
+	perf_index_attrs(file);
 	/* Whoever reads all records meets the damage. */
 	return ret ? ret : next == -ENOMEM ? next : 0;
 }

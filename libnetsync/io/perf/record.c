@@ -20,12 +20,12 @@ struct perf_unpacked {
 	size_t size; /* of plain */
 };
 
-void perf_first(struct perf_records *records, const struct perf_file *file)
+void perf_begin_records(struct perf_records *records, const struct perf_file *file)
 {
 	*records = (struct perf_records){ .file = file, .at = file->data_at };
 }
 
-void perf_release(struct perf_records *records)
+void perf_release_records(struct perf_records *records)
 {
 	if (records->unpacked) {
 		ZSTD_freeDStream(records->unpacked->stream);
@@ -63,26 +63,26 @@ static int load_record_bytes(struct perf_records *records, size_t size)
 static bool read_record_head(const struct perf_file *file, const uint8_t *bytes,
 			     struct perf_record *record)
 {
-	const uint32_t size = perf_number(file, bytes + 6, 2);
+	const uint32_t size = perf_read_number(file, bytes + 6, 2);
 
-	record->type = perf_number(file, bytes, 4);
-	record->misc = perf_number(file, bytes + 4, 2);
+	record->type = perf_read_number(file, bytes, 4);
+	record->misc = perf_read_number(file, bytes + 4, 2);
 	record->data = bytes + PERF_HEAD_SIZE;
 	record->size = size - PERF_HEAD_SIZE;
 	record->at = 0;
 	return size >= PERF_HEAD_SIZE;
 }
 
-uint64_t perf_payload(const struct perf_file *file, const struct perf_record *record)
+uint64_t perf_get_payload_size(const struct perf_file *file, const struct perf_record *record)
 {
 	if (record->type == PERF_RECORD_TRACING_DATA && record->size >= 4)
-		return perf_number(file, record->data, 4);
+		return perf_read_number(file, record->data, 4);
 	if (record->type == PERF_RECORD_AUXTRACE && record->size >= 8)
-		return perf_number(file, record->data, 8);
+		return perf_read_number(file, record->data, 8);
 	return 0;
 }
 
-/* Read the next record, including records that contain others. Return as perf_next(). */
+/* Read the next record, including records that contain others. Return as perf_next_record(). */
 static int read_next_in_file(struct perf_records *records, struct perf_record *record)
 {
 	const struct perf_file *file = records->file;
@@ -103,7 +103,7 @@ static int read_next_in_file(struct perf_records *records, struct perf_record *r
 	read_record_head(file, records->chunk + (records->at - records->chunk_at), record);
 	records->at += PERF_HEAD_SIZE + record->size;
 	record->at = records->at;
-	payload = perf_payload(file, record);
+	payload = perf_get_payload_size(file, record);
 	if (payload > file->data_end - records->at)
 		return -EILSEQ;
 	records->at += payload;
@@ -112,7 +112,7 @@ static int read_next_in_file(struct perf_records *records, struct perf_record *r
 
 /* ---- compressed records ------------------------------------------------- */
 
-static struct perf_unpacked *new_unpacked(void)
+static struct perf_unpacked *new_perf_unpacked(void)
 {
 	struct perf_unpacked *unpacked = calloc(1, sizeof(*unpacked));
 
@@ -125,22 +125,22 @@ static struct perf_unpacked *new_unpacked(void)
 	return NULL;
 }
 
-/* Take what a record has compressed. Return 0, or as perf_next(). */
-static int take_compressed_record(struct perf_records *records, const struct perf_record *record)
+/* Take what a record has compressed. Return 0, or as perf_next_record(). */
+static int unpack_compressed_record(struct perf_records *records, const struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
 	const uint8_t *from = record->data;
 	uint64_t size = record->size;
 
 	if (!unpacked)
-		unpacked = records->unpacked = new_unpacked();
+		unpacked = records->unpacked = new_perf_unpacked();
 	if (!unpacked)
 		return -ENOMEM;
 	/* The newer record type contains the size, because the data is padded. */
 	if (record->type == PERF_RECORD_COMPRESSED2) {
-		if (size < 8 || perf_number(records->file, from, 8) > size - 8)
+		if (size < 8 || perf_read_number(records->file, from, 8) > size - 8)
 			return -EILSEQ;
-		size = perf_number(records->file, from, 8);
+		size = perf_read_number(records->file, from, 8);
 		from += 8;
 	}
 	memcpy(unpacked->packed, from, size);
@@ -167,7 +167,7 @@ static int unpack_more_records(struct perf_unpacked *unpacked)
 	return 1;
 }
 
-/* The next record of those that were compressed. As perf_next(). */
+/* The next record of those that were compressed. As perf_next_record(). */
 static int read_next_unpacked(struct perf_records *records, struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
@@ -190,7 +190,7 @@ static int read_next_unpacked(struct perf_records *records, struct perf_record *
 	return ret;
 }
 
-int perf_next(struct perf_records *records, struct perf_record *record)
+int perf_next_record(struct perf_records *records, struct perf_record *record)
 {
 	for (;;) {
 		int ret = records->unpacked ? read_next_unpacked(records, record) : 0;
@@ -203,7 +203,7 @@ int perf_next(struct perf_records *records, struct perf_record *record)
 		/* None is within another one. */
 		if (!record->at)
 			return -EILSEQ;
-		ret = take_compressed_record(records, record);
+		ret = unpack_compressed_record(records, record);
 		if (ret < 0)
 			return ret;
 	}

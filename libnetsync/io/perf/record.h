@@ -39,7 +39,7 @@ enum {
 struct perf_record {
 	uint32_t type;
 	uint16_t misc;	     /* flags */
-	const uint8_t *data; /* valid until the next call of perf_next() */
+	const uint8_t *data; /* valid until the next call of perf_next_record() */
 	uint32_t size;
 	uint64_t at; /* of what follows the record in the file; 0: it was compressed */
 };
@@ -54,18 +54,18 @@ struct perf_records {
 	struct perf_unpacked *unpacked; /* NULL if no data was compressed yet */
 };
 
-void perf_first(struct perf_records *records, const struct perf_file *file);
+void perf_begin_records(struct perf_records *records, const struct perf_file *file);
 /* Read the next record. Return 1; 0 if there is none; -EILSEQ if the rest is damaged; -ENOMEM. */
-int perf_next(struct perf_records *records, struct perf_record *record);
+int perf_next_record(struct perf_records *records, struct perf_record *record);
 /* The number of bytes that follow a record of perf and are not records. */
-uint64_t perf_payload(const struct perf_file *file, const struct perf_record *record);
-void perf_release(struct perf_records *records);
+uint64_t perf_get_payload_size(const struct perf_file *file, const struct perf_record *record);
+void perf_release_records(struct perf_records *records);
 
 /*
  * In the pipe format, read the records before the first sample that describe the file. Call
  * this after perf_open() for every file. Return 0, or as perf_open().
  */
-int perf_learn(struct perf_file *file);
+int perf_read_pipe_header(struct perf_file *file);
 
 /* Contents of a sample, or of the trailer of another record. */
 struct perf_sample {

@@ -13,7 +13,7 @@ struct sample_walk {
 	bool bad;
 };
 
-static uint64_t take_sample_number(struct sample_walk *walk, uint32_t size)
+static uint64_t read_sample_number(struct sample_walk *walk, uint32_t size)
 {
 	uint64_t number;
 
@@ -21,7 +21,7 @@ static uint64_t take_sample_number(struct sample_walk *walk, uint32_t size)
 		walk->bad = true;
 		return 0;
 	}
-	number = perf_number(walk->file, walk->data + walk->at, size);
+	number = perf_read_number(walk->file, walk->data + walk->at, size);
 	walk->at += size;
 	return number;
 }
@@ -46,7 +46,7 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
 /* Each has 8 bytes. */
-static uint32_t get_fields_size(uint64_t fields)
+static uint32_t compute_fields_size(uint64_t fields)
 {
 	return 8 * (uint32_t)__builtin_popcountll(fields);
 }
@@ -68,40 +68,40 @@ static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
 	if (!(first->sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
 		return first;
 	if (!(first->sample_type & PERF_SAMPLE_IDENTIFIER))
-		at = get_fields_size(first->sample_type & (is_sample ? BEFORE_ID : BEHIND_ID));
+		at = compute_fields_size(first->sample_type & (is_sample ? BEFORE_ID : BEHIND_ID));
 	if (!is_sample)
 		at += 8;
 	if (at > record->size || (is_sample && record->size - at < 8))
 		return NULL;
 	if (!is_sample)
 		at = record->size - at;
-	id = perf_number(file, record->data + at, 8);
+	id = perf_read_number(file, record->data + at, 8);
 	/* What perf itself has recorded of threads that ran before has no id. */
 	return id ? perf_find_attr(file, id) : first;
 }
 
 /* ---- samples ------------------------------------------------------------ */
 
-static void take_sample_time(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_time(struct sample_walk *walk, struct perf_sample *sample)
 {
 	uint64_t time;
 
 	sample->time_at = walk->at;
-	time = take_sample_number(walk, 8);
+	time = read_sample_number(walk, 8);
 	sample->has_time = !walk->bad && time <= INT64_MAX;
 	sample->time_ns = (int64_t)time;
 }
 
-static void take_thread(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_thread(struct sample_walk *walk, struct perf_sample *sample)
 {
-	sample->pid = take_sample_number(walk, 4);
-	sample->tid = take_sample_number(walk, 4);
+	sample->pid = read_sample_number(walk, 4);
+	sample->tid = read_sample_number(walk, 4);
 }
 
-static void take_sample_cpu(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_cpu(struct sample_walk *walk, struct perf_sample *sample)
 {
-	sample->cpu = take_sample_number(walk, 4);
-	take_sample_number(walk, 4);
+	sample->cpu = read_sample_number(walk, 4);
+	read_sample_number(walk, 4);
 }
 
 /* Pass what counters showed. */
@@ -113,7 +113,7 @@ static void skip_counter_values(struct sample_walk *walk, uint64_t format)
 	uint64_t num = 1;
 
 	if (format & PERF_FORMAT_GROUP)
-		num = take_sample_number(walk, 8);
+		num = read_sample_number(walk, 8);
 	skip_sample_words(walk, (uint64_t)__builtin_popcountll(times));
 	if (num > walk->size)
 		walk->bad = true;
@@ -121,9 +121,9 @@ static void skip_counter_values(struct sample_walk *walk, uint64_t format)
 		skip_sample_words(walk, num * (1 + (uint64_t)__builtin_popcountll(each)));
 }
 
-static void take_raw_data(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_raw_data(struct sample_walk *walk, struct perf_sample *sample)
 {
-	const uint32_t size = take_sample_number(walk, 4);
+	const uint32_t size = read_sample_number(walk, 4);
 
 	if (walk->bad || size > walk->size - walk->at) {
 		walk->bad = true;
@@ -134,33 +134,33 @@ static void take_raw_data(struct sample_walk *walk, struct perf_sample *sample)
 }
 
 /* Read the fields of a sample in the order of the kernel's perf_output_sample(). */
-static void walk_sample(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_fields(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type;
 
 	skip_sample_words(walk, !!(has & PERF_SAMPLE_IDENTIFIER) + !!(has & PERF_SAMPLE_IP));
 	if (has & PERF_SAMPLE_TID)
-		take_thread(walk, sample);
+		read_sample_thread(walk, sample);
 	if (has & PERF_SAMPLE_TIME)
-		take_sample_time(walk, sample);
+		read_sample_time(walk, sample);
 	skip_sample_words(walk, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
 					!!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
-		take_sample_cpu(walk, sample);
+		read_sample_cpu(walk, sample);
 	skip_sample_words(walk, !!(has & PERF_SAMPLE_PERIOD));
 	if (has & PERF_SAMPLE_READ)
 		skip_counter_values(walk, sample->attr->read_format);
 	if (has & PERF_SAMPLE_CALLCHAIN)
-		skip_sample_words(walk, take_sample_number(walk, 8));
+		skip_sample_words(walk, read_sample_number(walk, 8));
 	if (has & PERF_SAMPLE_RAW)
-		take_raw_data(walk, sample);
+		read_sample_raw_data(walk, sample);
 }
 
 /* Read the trailer that __perf_event__output_id_sample() of the kernel appends to a record. */
-static void walk_trailer(struct sample_walk *walk, struct perf_sample *sample)
+static void read_record_trailer(struct sample_walk *walk, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type & IN_TRAILER;
-	const uint32_t size = get_fields_size(has);
+	const uint32_t size = compute_fields_size(has);
 
 	if (!sample->attr->has_trailer)
 		return;
@@ -170,12 +170,12 @@ static void walk_trailer(struct sample_walk *walk, struct perf_sample *sample)
 	}
 	walk->at = walk->size - size;
 	if (has & PERF_SAMPLE_TID)
-		take_thread(walk, sample);
+		read_sample_thread(walk, sample);
 	if (has & PERF_SAMPLE_TIME)
-		take_sample_time(walk, sample);
+		read_sample_time(walk, sample);
 	skip_sample_words(walk, !!(has & PERF_SAMPLE_ID) + !!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
-		take_sample_cpu(walk, sample);
+		read_sample_cpu(walk, sample);
 }
 
 bool perf_read_sample(const struct perf_file *file, const struct perf_record *record,
@@ -192,8 +192,8 @@ bool perf_read_sample(const struct perf_file *file, const struct perf_record *re
 	if (!sample->attr)
 		return false;
 	if (record->type == PERF_RECORD_SAMPLE)
-		walk_sample(&walk, sample);
+		read_sample_fields(&walk, sample);
 	else
-		walk_trailer(&walk, sample);
+		read_record_trailer(&walk, sample);
 	return !walk.bad;
 }

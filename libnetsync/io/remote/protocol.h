@@ -73,7 +73,7 @@ static inline void remote_put_32(uint8_t *to, uint32_t number)
 		to[i] = number >> (8 * i);
 }
 
-static inline uint32_t remote_take_32(const uint8_t *from)
+static inline uint32_t remote_get_32(const uint8_t *from)
 {
 	return from[0] | from[1] << 8 | from[2] << 16 | (uint32_t)from[3] << 24;
 }

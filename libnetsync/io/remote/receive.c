@@ -76,12 +76,12 @@ void receiver_free(struct receiver *r)
 	free(r);
 }
 
-const char *receiver_why(const struct receiver *r)
+const char *receiver_get_why(const struct receiver *r)
 {
 	return r->why;
 }
 
-uint64_t receiver_bytes(const struct receiver *r)
+uint64_t receiver_get_bytes(const struct receiver *r)
 {
 	return r->bytes;
 }
@@ -96,7 +96,7 @@ static bool end_receiving(struct receiver *r, const char *why)
 
 /* ---- what comes and goes ------------------------------------------------------- */
 
-static void write_unsent(struct receiver *r)
+static void write_unsent_commands(struct receiver *r)
 {
 	const ssize_t num = write(r->out, r->unsent, r->num_unsent);
 
@@ -121,7 +121,7 @@ bool receiver_tell(struct receiver *r, const void *data, size_t size)
 	}
 	memcpy(r->unsent + r->num_unsent, data, size);
 	r->num_unsent += size;
-	write_unsent(r);
+	write_unsent_commands(r);
 	return !r->why;
 }
 
@@ -148,7 +148,7 @@ static bool read_connection(struct receiver *r)
 /* Warn once in each wait; the server itself may have warned before. */
 static void warn_of_wait(struct receiver *r)
 {
-	const int64_t warning_ms = io_warning_ms(r->io);
+	const int64_t warning_ms = io_get_warning_ms(r->io);
 
 	if (r->has_warned || r->mute_ms < warning_ms * 3 / 2)
 		return;
@@ -156,18 +156,18 @@ static void warn_of_wait(struct receiver *r)
 	if (r->silent_ms >= warning_ms)
 		io_warn(r->io, "%s: no response for %lld s; waiting up to %lld s.", r->label,
 			(long long)r->silent_ms / 1000,
-			(long long)io_timeout_ms(r->io) * REMOTE_SLACK_PERCENT / 100000);
+			(long long)io_get_timeout_ms(r->io) * REMOTE_SLACK_PERCENT / 100000);
 	else
 		io_warn(r->io,
 			"%s: the remote netsync is alive, but has found nothing for %lld s; waiting up to %lld s.",
 			r->label, (long long)r->mute_ms / 1000,
-			(long long)io_timeout_ms(r->io) * REMOTE_MUTE / 1000);
+			(long long)io_get_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
 
 /* Add to the waiting time. Return false if the time limit has passed. */
 static bool count_waiting_time(struct receiver *r, int64_t ms)
 {
-	const int64_t limit_ms = io_timeout_ms(r->io);
+	const int64_t limit_ms = io_get_timeout_ms(r->io);
 
 	/* Both sides may have been stopped for long, as by ^Z. */
 	ms = ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
@@ -196,7 +196,7 @@ static bool wait_for_more(struct receiver *r)
 	if (!count_waiting_time(r, now_ms() - begin_ms))
 		return false;
 	if (fds[1].revents)
-		write_unsent(r);
+		write_unsent_commands(r);
 	return fds[0].revents ? read_connection(r) : !r->why;
 }
 
@@ -217,9 +217,9 @@ static bool check_hello(struct receiver *r)
 }
 
 /* The head of the next frame. */
-static bool begin_frame(struct receiver *r)
+static bool read_frame_head(struct receiver *r)
 {
-	r->left = remote_take_32(r->raw + r->at);
+	r->left = remote_get_32(r->raw + r->at);
 	r->at += 4;
 	return r->left <= REMOTE_MAX_FRAME ||
 	       end_receiving(r, "the data does not follow the netsync protocol");
@@ -256,16 +256,16 @@ static bool get_more_records(struct receiver *r)
 	if (r->held || (r->left && r->at < r->num))
 		return decompress_received(r);
 	if (!r->left && r->num - r->at >= 4)
-		return begin_frame(r);
+		return read_frame_head(r);
 	return wait_for_more(r);
 }
 
-bool receiver_next(struct receiver *r, struct worker_head *head, const char **payload)
+bool receiver_next_record(struct receiver *r, struct worker_head *head, const char **payload)
 {
 	ssize_t num;
 
-	while (!(num = worker_take_record(r->plain + r->plain_at, r->plain_num - r->plain_at, head,
-					  r->payload)))
+	while (!(num = worker_decode_record(r->plain + r->plain_at, r->plain_num - r->plain_at,
+					    head, r->payload)))
 		if (!get_more_records(r))
 			return false;
 	if (num < 0)

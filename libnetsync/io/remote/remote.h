@@ -23,13 +23,14 @@ struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, 
 void receiver_free(struct receiver *receiver);
 /*
  * Wait for the next record. Its payload is valid until the next call, and ends with a zero
- * byte. Return false if there are no more records; receiver_why() returns the reason.
+ * byte. Return false if there are no more records; receiver_get_why() returns the reason.
  */
-bool receiver_next(struct receiver *receiver, struct worker_head *head, const char **payload);
+bool receiver_next_record(struct receiver *receiver, struct worker_head *head,
+			  const char **payload);
 /* Queue data for the other side, and send as much as the connection accepts. */
 bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
-const char *receiver_why(const struct receiver *receiver);
-uint64_t receiver_bytes(const struct receiver *receiver);
+const char *receiver_get_why(const struct receiver *receiver);
+uint64_t receiver_get_bytes(const struct receiver *receiver);
 
 /* ---- served.c ------------------------------------------------------------------ */
 
@@ -38,7 +39,7 @@ uint64_t receiver_bytes(const struct receiver *receiver);
  * awaited answer; or a negative value if the record is invalid, after which no more data may be
  * received.
  */
-int served_use(struct served *served, const struct worker_head *head, const char *payload);
+int served_use_record(struct served *served, const struct worker_head *head, const char *payload);
 struct served *served_new(struct netsync_io *io, const char *label, const char *name);
 
 #endif

@@ -99,7 +99,7 @@ static void send_trace_description(struct trace *trace, size_t number)
 	bytes_put_number(&put, trace->range_hash);
 	bytes_put_number(&put, trace->max_points);
 	trace->sent = trace_get_counts(trace);
-	trace_put_counts(&put, &none, &trace->sent);
+	trace_encode_counts(&put, &none, &trace->sent);
 	worker_put(STREAM_TRACE, number, bytes, put.at - bytes);
 }
 
@@ -140,7 +140,7 @@ static void send_trace_descriptions(const struct netsync_io *io)
  * traces of the others. If no path has a trace, the error is that of the only path, or was
  * reported before.
  */
-static int add_paths(const struct serving *serving)
+static int add_served_paths(const struct serving *serving)
 {
 	struct netsync_io *io = serving->io;
 
@@ -171,7 +171,7 @@ static int add_paths(const struct serving *serving)
  * Which packets a captured machine sent is found out of all captures together, which
  * are not all here.
  */
-static int leave_out_captures(struct netsync_io *io)
+static int skip_captures(struct netsync_io *io)
 {
 	struct trace *first = NULL;
 	size_t kept = 0, num;
@@ -208,7 +208,7 @@ static int leave_out_captures(struct netsync_io *io)
 	return ret;
 }
 
-static int check_number(struct netsync_io *io)
+static int check_number_of_traces(struct netsync_io *io)
 {
 	return io->num_traces <= REMOTE_MAX_TRACES ?
 		       0 :
@@ -217,26 +217,26 @@ static int check_number(struct netsync_io *io)
 			       REMOTE_MAX_TRACES);
 }
 
-static int open_traces(const struct serving *serving, struct io_host **hosts, size_t *num)
+static int open_served_traces(const struct serving *serving, struct io_host **hosts, size_t *num)
 {
 	struct netsync_io *io = serving->io;
 	int ret;
 
 	/* Nobody else knows which file it waits for. */
-	disk_use_here(io->disk);
-	ret = add_paths(serving);
+	disk_use_in_process(io->disk);
+	ret = add_served_paths(serving);
 	if (ret >= 0)
-		ret = leave_out_captures(io);
+		ret = skip_captures(io);
 	if (ret >= 0)
-		ret = check_number(io);
+		ret = check_number_of_traces(io);
 	if (ret >= 0)
 		ret = io_make_hosts(io, hosts, num);
 	if (ret >= 0)
-		ret = io_prepare(io);
+		ret = io_prepare_readers(io);
 	if (ret < 0)
 		return ret;
 	if (!serving->only_described)
-		io_divide(io, io->num_traces);
+		io_divide_traces(io, io->num_traces);
 	send_trace_descriptions(io);
 	return 0;
 }
@@ -246,11 +246,11 @@ static int open_traces(const struct serving *serving, struct io_host **hosts, si
 /* Receive turns: wait for the first one, and take those that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
-	while (!found.num_turns || (found.num_turns < REMOTE_MAX_TURNS && worker_was_told())) {
-		const struct stream_turn turn = stream_hear_turn();
+	while (!found.num_turns || (found.num_turns < REMOTE_MAX_TURNS && worker_has_command())) {
+		const struct stream_turn turn = stream_receive_turn();
 		const uint32_t number = turn.trace & ~STREAM_FLAGS;
 
-		if (number >= io->num_traces || stream_limit(io->traces[number], &turn))
+		if (number >= io->num_traces || stream_limit_window(io->traces[number], &turn))
 			continue;
 		/* Requests that arrived before the end of the traces was known. */
 		if (io->traces[number]->has_ended || turn.trace & STREAM_KNOWN)
@@ -270,7 +270,7 @@ static int read_next_turn(struct netsync_io *io)
 	return trace->has_ended ? 0 : io_read_turn(trace, turn.trace, &turn);
 }
 
-static void read_traces(const void *data)
+static void run_serving_reader(const void *data)
 {
 	const struct serving *serving = data;
 	struct netsync_io *io = serving->io;
@@ -279,7 +279,7 @@ static void read_traces(const void *data)
 	int ret;
 
 	stream_begin(io);
-	ret = open_traces(serving, &hosts, &num_hosts);
+	ret = open_served_traces(serving, &hosts, &num_hosts);
 	if (!ret && serving->only_described)
 		return;
 	while (ret >= 0) {
@@ -359,7 +359,7 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 	uint8_t bytes[WORKER_HEAD_SIZE];
 
 	s->failed |= head->what == STREAM_ERROR;
-	worker_put_head(bytes, head);
+	worker_encode_head(bytes, head);
 	compress_to_frames(s, bytes, sizeof(bytes), ZSTD_e_continue);
 	return compress_to_frames(s, payload, head->size, ZSTD_e_continue);
 }
@@ -375,7 +375,7 @@ static void send_end_reason(struct sending *s, const char *why)
 }
 
 /* Called when the worker sent nothing for a while. Return false if the worker was given up. */
-static bool check_progress(struct sending *s)
+static bool check_worker_progress(struct sending *s)
 {
 	s->silent_ms += WORKER_TICK_MS;
 	s->unsaid_ms += WORKER_TICK_MS;
@@ -402,12 +402,12 @@ static bool forward_commands(struct sending *s)
 	const ssize_t num = read(s->in, bytes, sizeof(bytes));
 
 	if (num > 0)
-		worker_tell(&s->worker, bytes, (size_t)num);
+		worker_send_command(&s->worker, bytes, (size_t)num);
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
 /* Relay data once. Return false if the reading side is gone or has received the end. */
-static bool relay_once(struct sending *s)
+static bool relay_data_once(struct sending *s)
 {
 	struct pollfd fds[] = {
 		/* The other side does not decide how many commands are kept. */
@@ -420,7 +420,7 @@ static bool relay_once(struct sending *s)
 	if (num < 0)
 		return errno == EINTR;
 	if (!num)
-		return check_progress(s);
+		return check_worker_progress(s);
 	s->silent_ms = 0;
 	if (fds[0].revents && !forward_commands(s))
 		return false;
@@ -438,7 +438,7 @@ static bool relay_once(struct sending *s)
 static int begin_serving(struct netsync_io *io, struct sending *s, const struct serving *serving)
 {
 	const struct worker_task task = {
-		.run = read_traces,
+		.run = run_serving_reader,
 		/* What it does by itself has no limit but what its own workers have. */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
@@ -452,7 +452,7 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 	if (!s->zstd ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_windowLog, REMOTE_WINDOW_LOG)))
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	ret = worker_start(&s->worker, &task, serving);
 	return ret < 0 ? io_fail(io, ret, "Cannot start a process to read the traces: %s.",
 				 strerror(-ret)) :
@@ -471,16 +471,16 @@ static int serve_traces(const struct serving *serving, int in, int out)
 			       "A reader that serves traces cannot be used for any other purpose.");
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	s->in = in;
 	s->out = out;
-	s->give_up_ms = io_timeout_ms(io) * REMOTE_SLACK_PERCENT / 100;
+	s->give_up_ms = io_get_timeout_ms(io) * REMOTE_SLACK_PERCENT / 100;
 	s->worker.fd = -1;
 	/* A client that only receives the list of traces does not receive the end record. */
 	s->failed = serving->only_described;
 	ret = begin_serving(io, s, serving);
 	io->was_read = true;
-	while (!ret && relay_once(s))
+	while (!ret && relay_data_once(s))
 		;
 	worker_stop(&s->worker);
 	ZSTD_freeCCtx(s->zstd);

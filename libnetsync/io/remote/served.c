@@ -46,7 +46,7 @@ struct served_trace {
 };
 
 /* Reject a record that the protocol does not allow. */
-static int refuse_served(void)
+static int refuse_served_record(void)
 {
 	return -EPROTO;
 }
@@ -73,7 +73,7 @@ static void send_turn_command(const struct served_trace *t, uint32_t flag, int64
 	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
 }
 
-static void served_ahead(struct trace *trace, int64_t until_ns)
+static void read_served_ahead(struct trace *trace, int64_t until_ns)
 {
 	struct served_trace *t = trace->state;
 
@@ -83,7 +83,7 @@ static void served_ahead(struct trace *trace, int64_t until_ns)
 	send_turn_command(t, 0, until_ns);
 }
 
-static void served_limit(struct trace *trace)
+static void limit_served_trace(struct trace *trace)
 {
 	const struct served_trace *t = trace->state;
 
@@ -103,15 +103,15 @@ static int receive_served_records(struct served *s)
 	const char *payload;
 	int ret;
 
-	while (!s->ended && receiver_next(s->receiver, &head, &payload)) {
-		ret = served_use(s, &head, payload);
+	while (!s->ended && receiver_next_record(s->receiver, &head, &payload)) {
+		ret = served_use_record(s, &head, payload);
 		if (ret == -EPROTO)
 			end_served(s, "the data does not follow the netsync protocol");
 		else if (ret)
 			return ret;
 	}
 	if (!s->ended)
-		end_served(s, receiver_why(s->receiver));
+		end_served(s, receiver_get_why(s->receiver));
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static int served_read(struct trace *trace, int64_t until_ns)
 	struct served_trace *t = trace->state;
 	int ret = 1;
 
-	served_ahead(trace, until_ns);
+	read_served_ahead(trace, until_ns);
 	t->served->stream.trace = trace;
 	t->served->stream.number = t->number;
 	while (ret > 0 && t->more && t->read_ns < until_ns)
@@ -145,7 +145,7 @@ static int set_served_text(struct served *s, const struct worker_head *head, con
 
 	free(*text);
 	*text = strdup(payload);
-	return *text ? 0 : io_no_memory(s->io);
+	return *text ? 0 : io_fail_no_memory(s->io);
 }
 
 static int set_served_sidecar(struct served *s, const struct worker_head *head, const char *payload)
@@ -154,24 +154,24 @@ static int set_served_sidecar(struct served *s, const struct worker_head *head, 
 	struct copied **last, **more, *copied;
 
 	if (head->number >= NUM_SIDECARS)
-		return refuse_served();
+		return refuse_served_record();
 	last = &s->sidecars[head->number];
 	if (*last && !strcmp((*last)->path + prefix, payload)) {
 		s->is_new[head->number] = false;
 		return 0;
 	}
 	if (s->num_copies >= REMOTE_MAX_TRACES)
-		return refuse_served();
+		return refuse_served_record();
 	more = array_add(&s->copies, s->num_copies, sizeof(*more));
 	copied = more ? calloc(1, sizeof(*copied)) : NULL;
 	if (!copied)
-		return io_no_memory(s->io);
+		return io_fail_no_memory(s->io);
 	*more = copied;
 	s->num_copies++;
 	copied->path = io_format("%s:%s", s->label, payload);
 	*last = copied;
 	s->is_new[head->number] = true;
-	return copied->path ? 0 : io_no_memory(s->io);
+	return copied->path ? 0 : io_fail_no_memory(s->io);
 }
 
 static int add_sidecar_bytes(struct served *s, const struct worker_head *head, const char *payload)
@@ -179,17 +179,17 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head, c
 	struct copied *copied;
 
 	if (head->number >= NUM_SIDECARS || !s->sidecars[head->number] || !s->is_new[head->number])
-		return refuse_served();
+		return refuse_served_record();
 	/* A message of no bytes may come before the first ones: there is nowhere to put them. */
 	if (!head->size)
 		return 0;
 	copied = s->sidecars[head->number];
 	s->copied += head->size;
 	if (copied->size + head->size > REMOTE_MAX_SIDECAR || s->copied > REMOTE_MAX_SIDECARS)
-		return refuse_served();
+		return refuse_served_record();
 	while (copied->room < copied->size + head->size)
 		if (array_grow(&copied->bytes, &copied->room, copied->room, 1))
-			return io_no_memory(s->io);
+			return io_fail_no_memory(s->io);
 	memcpy(copied->bytes + copied->size, payload, head->size);
 	copied->size += head->size;
 	return 0;
@@ -197,7 +197,7 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head, c
 
 /* ---- a trace ------------------------------------------------------------------------ */
 
-static void take_trace_numbers(struct trace *trace, struct bytes_take *take)
+static void read_trace_numbers(struct trace *trace, struct bytes_take *take)
 {
 	static const struct trace_counts none;
 
@@ -216,7 +216,7 @@ static void take_trace_numbers(struct trace *trace, struct bytes_take *take)
 	trace->max_points = bytes_take_up_to(take, UINT32_MAX);
 	if (!trace->max_points || trace->max_points > REMOTE_MAX_POINTS)
 		trace->max_points = REMOTE_MAX_POINTS;
-	trace_take_counts(take, &none, trace);
+	trace_decode_counts(take, &none, trace);
 }
 
 /* Move the texts that the server sent into the trace. */
@@ -242,10 +242,10 @@ static struct served_trace *new_served_trace(struct served *s, const struct trac
 	t->reader = *known;
 	t->reader.read = served_read;
 	t->reader.divide = NULL;
-	t->reader.ahead = served_ahead;
+	t->reader.ahead = read_served_ahead;
 	t->reader.is_idle = NULL;
 	t->reader.file = NULL;
-	t->reader.limit = served_limit;
+	t->reader.limit = limit_served_trace;
 	t->reader.close = served_close;
 	t->served = s;
 	t->number = s->num;
@@ -262,17 +262,17 @@ static int add_served_trace(struct served *s, const struct worker_head *head, co
 	struct trace *trace, **last;
 
 	if (head->number != s->num || s->num >= REMOTE_MAX_TRACES)
-		return refuse_served();
+		return refuse_served_record();
 	for (unsigned int i = STREAM_PATH; i <= STREAM_FORMAT; i++)
 		if (i != STREAM_CLOCK && (!s->texts[i] || !*s->texts[i]))
-			return refuse_served();
+			return refuse_served_record();
 	known = io_find_format(s->texts[STREAM_FORMAT]);
 	if (!known || known == &pcap_reader)
-		return refuse_served();
+		return refuse_served_record();
 	last = array_add(&s->traces, s->num, sizeof(*last));
 	trace = last ? calloc(1, sizeof(*trace)) : NULL;
 	if (!trace)
-		return io_no_memory(s->io);
+		return io_fail_no_memory(s->io);
 	*last = trace;
 	trace->io = s->io;
 	trace->is_remote = true;
@@ -286,9 +286,9 @@ static int add_served_trace(struct served *s, const struct worker_head *head, co
 		trace->reader = &((struct served_trace *)trace->state)->reader;
 	s->num++;
 	if (!trace->state || !move_texts_to_trace(s, trace))
-		return io_no_memory(s->io);
-	take_trace_numbers(trace, &take);
-	return take.bad ? refuse_served() : 0;
+		return io_fail_no_memory(s->io);
+	read_trace_numbers(trace, &take);
+	return take.bad ? refuse_served_record() : 0;
 }
 
 static int finish_served_opening(struct served *s, const struct worker_head *head,
@@ -298,7 +298,7 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 
 	s->stored = bytes_take_number(&take);
 	if (take.bad || !s->num)
-		return refuse_served();
+		return refuse_served_record();
 	s->left_out = head->number;
 	s->opened = true;
 	return 1;
@@ -309,7 +309,7 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 /* Process a record of the trace whose turn it is. */
 static int use_served_turn(struct served *s, const struct worker_head *head, const char *payload)
 {
-	int ret = stream_use(&s->stream, s->io, head, payload);
+	int ret = stream_use_record(&s->stream, s->io, head, payload);
 	struct served_trace *t;
 
 	if (ret <= 0)
@@ -317,7 +317,7 @@ static int use_served_turn(struct served *s, const struct worker_head *head, con
 	t = s->stream.trace->state;
 	t->read_ns = s->stream.end.read_ns;
 	t->more = s->stream.end.more;
-	return t->read_ns > t->asked_ns ? refuse_served() : 1;
+	return t->read_ns > t->asked_ns ? refuse_served_record() : 1;
 }
 
 /* ---- records --------------------------------------------------------------------- */
@@ -327,10 +327,10 @@ static int warn_for_server(struct served *s, const char *text)
 	char *sentence;
 
 	if (++s->warnings > REMOTE_MAX_WARNINGS)
-		return refuse_served();
+		return refuse_served_record();
 	sentence = utf8_escape(text, true);
 	if (!sentence)
-		return io_no_memory(s->io);
+		return io_fail_no_memory(s->io);
 	io_warn(s->io, "%s: %s", s->label, sentence);
 	free(sentence);
 	return 0;
@@ -342,7 +342,7 @@ static int use_server_failure(struct served *s, const char *text)
 	char *sentence = utf8_escape(text, true);
 
 	if (!sentence)
-		return io_no_memory(s->io);
+		return io_fail_no_memory(s->io);
 	if (s->opened)
 		end_served(s, sentence);
 	else
@@ -351,7 +351,7 @@ static int use_server_failure(struct served *s, const char *text)
 	return s->opened ? 0 : -EREMOTEIO;
 }
 
-int served_use(struct served *s, const struct worker_head *head, const char *payload)
+int served_use_record(struct served *s, const struct worker_head *head, const char *payload)
 {
 	switch (head->what) {
 	case STREAM_WARNING:
@@ -365,7 +365,7 @@ int served_use(struct served *s, const struct worker_head *head, const char *pay
 		return use_served_turn(s, head, payload);
 	}
 	if (s->opened)
-		return refuse_served();
+		return refuse_served_record();
 	switch (head->what) {
 	case STREAM_PATH:
 	case STREAM_REAL_PATH:
@@ -382,7 +382,7 @@ int served_use(struct served *s, const struct worker_head *head, const char *pay
 	case STREAM_OPENED:
 		return finish_served_opening(s, head, payload);
 	default:
-		return refuse_served();
+		return refuse_served_record();
 	}
 }
 
@@ -469,10 +469,10 @@ static int open_served(struct served *s, int in, int out)
 
 	s->receiver = receiver_new(io, s->label, in, out);
 	if (!last || !s->receiver)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	ret = receive_served_records(s);
 	if (!ret) {
-		const char *why = receiver_why(s->receiver);
+		const char *why = receiver_get_why(s->receiver);
 
 		return io_fail(io, -EREMOTEIO, "%s: %s.", s->label,
 			       why ? why : "the data does not follow the netsync protocol");
@@ -489,13 +489,13 @@ int netsync_io_add_served(struct netsync_io *io, const char *label, const char *
 			  int out)
 {
 	struct served *s;
-	int ret = io_check_new(io, label);
+	int ret = io_check_can_add(io, label);
 
 	if (ret < 0)
 		return ret;
 	s = served_new(io, label, name);
 	if (!s)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	ret = open_served(s, in, out);
 	if (ret <= 0) {
 		drop_served_traces(s);
@@ -524,7 +524,7 @@ int netsync_io_get_served(const struct netsync_io *io, uint32_t index,
 		.num_traces = (uint32_t)s->num,
 		.label = s->label,
 		.stored_bytes = s->stored,
-		.received_bytes = receiver_bytes(s->receiver),
+		.received_bytes = receiver_get_bytes(s->receiver),
 		.ended = s->ended,
 		.left_out = s->left_out,
 	};

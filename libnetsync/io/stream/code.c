@@ -48,8 +48,8 @@ static unsigned int find_flow_slot(const struct netsync_packet *pkt,
 	return hash_mix(sum) % CODE_FLOWS;
 }
 
-static void put_coded_flow(struct bytes_put *put, const struct netsync_packet *pkt,
-			   const struct observation_point *at)
+static void encode_flow(struct bytes_put *put, const struct netsync_packet *pkt,
+			const struct observation_point *at)
 {
 	bytes_put_number(put, pkt->fields);
 	bytes_put_number(put, pkt->dir);
@@ -64,8 +64,8 @@ static void put_coded_flow(struct bytes_put *put, const struct netsync_packet *p
 	bytes_put_number(put, at->device);
 }
 
-static void take_coded_flow(struct bytes_take *take, struct netsync_packet *pkt,
-			    struct observation_point *at)
+static void decode_flow(struct bytes_take *take, struct netsync_packet *pkt,
+			struct observation_point *at)
 {
 	*pkt = (struct netsync_packet){ 0 };
 	*at = (struct observation_point){ 0 };
@@ -85,28 +85,28 @@ static void take_coded_flow(struct bytes_take *take, struct netsync_packet *pkt,
 /* ---- what changes from packet to packet -------------------------------------- */
 
 /* Write the difference from @from to @to, in 16 or 32 bits that wrap. */
-static void put_16(struct bytes_put *put, uint16_t from, uint16_t to)
+static void encode_u16(struct bytes_put *put, uint16_t from, uint16_t to)
 {
 	bytes_put_signed(put, (int16_t)(uint16_t)(to - from));
 }
 
-static void put_32(struct bytes_put *put, uint32_t from, uint32_t to)
+static void encode_u32(struct bytes_put *put, uint32_t from, uint32_t to)
 {
 	bytes_put_signed(put, (int32_t)(to - from));
 }
 
-static uint16_t take_16(struct bytes_take *take, uint16_t from)
+static uint16_t decode_u16(struct bytes_take *take, uint16_t from)
 {
 	return from + (uint16_t)bytes_take_signed(take);
 }
 
-static uint32_t take_32(struct bytes_take *take, uint32_t from)
+static uint32_t decode_u32(struct bytes_take *take, uint32_t from)
 {
 	return from + (uint32_t)bytes_take_signed(take);
 }
 
 /* The kernel uses an sk_buff again as soon as it is free. */
-static void put_coded_skb(struct code *code, struct bytes_put *put, uint64_t skb)
+static void encode_skb(struct code *code, struct bytes_put *put, uint64_t skb)
 {
 	const unsigned int slot = hash_mix(skb) % CODE_SKBS;
 
@@ -116,7 +116,7 @@ static void put_coded_skb(struct code *code, struct bytes_put *put, uint64_t skb
 	code->skbs[slot] = skb;
 }
 
-static uint64_t take_coded_skb(struct code *code, struct bytes_take *take)
+static uint64_t decode_skb(struct code *code, struct bytes_take *take)
 {
 	const uint64_t number = bytes_take_up_to(take, 2 * CODE_SKBS - 1);
 
@@ -125,35 +125,35 @@ static uint64_t take_coded_skb(struct code *code, struct bytes_take *take)
 	return code->skbs[number >> 1];
 }
 
-static void put_coded_tcp(struct bytes_put *put, const struct netsync_packet *last,
-			  const struct netsync_packet *pkt)
+static void encode_tcp(struct bytes_put *put, const struct netsync_packet *last,
+		       const struct netsync_packet *pkt)
 {
-	put_32(put, last->tcp.seq + last->len, pkt->tcp.seq);
-	put_32(put, last->tcp.ack, pkt->tcp.ack);
-	put_16(put, last->tcp.flags, pkt->tcp.flags);
+	encode_u32(put, last->tcp.seq + last->len, pkt->tcp.seq);
+	encode_u32(put, last->tcp.ack, pkt->tcp.ack);
+	encode_u16(put, last->tcp.flags, pkt->tcp.flags);
 	if (pkt->fields & NETSYNC_HAS_WINDOW)
-		put_16(put, last->tcp.window, pkt->tcp.window);
+		encode_u16(put, last->tcp.window, pkt->tcp.window);
 	if (!(pkt->fields & NETSYNC_HAS_TSTAMP))
 		return;
-	put_32(put, last->tcp.tsval, pkt->tcp.tsval);
-	put_32(put, last->tcp.tsecr, pkt->tcp.tsecr);
+	encode_u32(put, last->tcp.tsval, pkt->tcp.tsval);
+	encode_u32(put, last->tcp.tsecr, pkt->tcp.tsecr);
 }
 
-static void take_coded_tcp(struct bytes_take *take, const struct netsync_packet *last,
-			   struct netsync_packet *pkt)
+static void decode_tcp(struct bytes_take *take, const struct netsync_packet *last,
+		       struct netsync_packet *pkt)
 {
-	pkt->tcp.seq = take_32(take, last->tcp.seq + last->len);
-	pkt->tcp.ack = take_32(take, last->tcp.ack);
-	pkt->tcp.flags = take_16(take, last->tcp.flags);
+	pkt->tcp.seq = decode_u32(take, last->tcp.seq + last->len);
+	pkt->tcp.ack = decode_u32(take, last->tcp.ack);
+	pkt->tcp.flags = decode_u16(take, last->tcp.flags);
 	if (pkt->fields & NETSYNC_HAS_WINDOW)
-		pkt->tcp.window = take_16(take, last->tcp.window);
+		pkt->tcp.window = decode_u16(take, last->tcp.window);
 	if (!(pkt->fields & NETSYNC_HAS_TSTAMP))
 		return;
-	pkt->tcp.tsval = take_32(take, last->tcp.tsval);
-	pkt->tcp.tsecr = take_32(take, last->tcp.tsecr);
+	pkt->tcp.tsval = decode_u32(take, last->tcp.tsval);
+	pkt->tcp.tsecr = decode_u32(take, last->tcp.tsecr);
 }
 
-static void put_coded_udp(struct bytes_put *put, const struct netsync_packet *pkt)
+static void encode_udp(struct bytes_put *put, const struct netsync_packet *pkt)
 {
 	if (pkt->fields & NETSYNC_HAS_DIGEST)
 		bytes_put_fixed(put, pkt->udp.digest, sizeof(pkt->udp.digest));
@@ -161,7 +161,7 @@ static void put_coded_udp(struct bytes_put *put, const struct netsync_packet *pk
 		bytes_put_fixed(put, pkt->udp.checksum, sizeof(pkt->udp.checksum));
 }
 
-static void take_coded_udp(struct bytes_take *take, struct netsync_packet *pkt)
+static void decode_udp(struct bytes_take *take, struct netsync_packet *pkt)
 {
 	pkt->udp.digest = pkt->fields & NETSYNC_HAS_DIGEST ?
 				  bytes_take_fixed(take, sizeof(pkt->udp.digest)) :
@@ -171,61 +171,61 @@ static void take_coded_udp(struct bytes_take *take, struct netsync_packet *pkt)
 				    0;
 }
 
-static void put_coded_payload(struct bytes_put *put, const struct netsync_packet *last,
-			      const struct netsync_packet *pkt)
+static void encode_payload(struct bytes_put *put, const struct netsync_packet *last,
+			   const struct netsync_packet *pkt)
 {
 	switch (pkt->protocol) {
 	case IPPROTO_TCP:
-		put_coded_tcp(put, last, pkt);
+		encode_tcp(put, last, pkt);
 		break;
 	case IPPROTO_UDP:
-		put_coded_udp(put, pkt);
+		encode_udp(put, pkt);
 		break;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
-		put_16(put, last->icmp.id, pkt->icmp.id);
-		put_16(put, last->icmp.seq, pkt->icmp.seq);
+		encode_u16(put, last->icmp.id, pkt->icmp.id);
+		encode_u16(put, last->icmp.seq, pkt->icmp.seq);
 		bytes_put_number(put, pkt->icmp.type);
 		break;
 	case IPPROTO_SCTP:
-		put_32(put, last->sctp.vtag, pkt->sctp.vtag);
-		put_32(put, last->sctp.tsn, pkt->sctp.tsn);
+		encode_u32(put, last->sctp.vtag, pkt->sctp.vtag);
+		encode_u32(put, last->sctp.tsn, pkt->sctp.tsn);
 		bytes_put_number(put, pkt->sctp.chunk);
 		break;
 	}
 }
 
-static void take_coded_payload(struct bytes_take *take, const struct netsync_packet *last,
-			       struct netsync_packet *pkt)
+static void decode_payload(struct bytes_take *take, const struct netsync_packet *last,
+			   struct netsync_packet *pkt)
 {
 	switch (pkt->protocol) {
 	case IPPROTO_TCP:
-		take_coded_tcp(take, last, pkt);
+		decode_tcp(take, last, pkt);
 		break;
 	case IPPROTO_UDP:
-		take_coded_udp(take, pkt);
+		decode_udp(take, pkt);
 		break;
 	case IPPROTO_ICMP:
 	case IPPROTO_ICMPV6:
-		pkt->icmp.id = take_16(take, last->icmp.id);
-		pkt->icmp.seq = take_16(take, last->icmp.seq);
+		pkt->icmp.id = decode_u16(take, last->icmp.id);
+		pkt->icmp.seq = decode_u16(take, last->icmp.seq);
 		pkt->icmp.type = bytes_take_up_to(take, UINT8_MAX);
 		break;
 	case IPPROTO_SCTP:
-		pkt->sctp.vtag = take_32(take, last->sctp.vtag);
-		pkt->sctp.tsn = take_32(take, last->sctp.tsn);
+		pkt->sctp.vtag = decode_u32(take, last->sctp.vtag);
+		pkt->sctp.tsn = decode_u32(take, last->sctp.tsn);
 		pkt->sctp.chunk = bytes_take_up_to(take, UINT8_MAX);
 		break;
 	}
 }
 
-static void put_time_difference(struct code *code, struct bytes_put *put, int64_t time_ns)
+static void encode_time(struct code *code, struct bytes_put *put, int64_t time_ns)
 {
 	bytes_put_signed(put, (int64_t)((uint64_t)time_ns - (uint64_t)code->time_ns));
 	code->time_ns = time_ns;
 }
 
-static int64_t take_time_difference(struct code *code, struct bytes_take *take)
+static int64_t decode_time(struct code *code, struct bytes_take *take)
 {
 	code->time_ns = (int64_t)((uint64_t)code->time_ns + (uint64_t)bytes_take_signed(take));
 	return code->time_ns;
@@ -233,8 +233,8 @@ static int64_t take_time_difference(struct code *code, struct bytes_take *take)
 
 /* ---- packets --------------------------------------------------------------- */
 
-void code_put_packet(struct code *code, struct bytes_put *put, const struct netsync_packet *pkt,
-		     const struct observation_point *at)
+void code_encode_packet(struct code *code, struct bytes_put *put, const struct netsync_packet *pkt,
+			const struct observation_point *at)
 {
 	const unsigned int slot = find_flow_slot(pkt, at);
 	struct netsync_packet *last = &code->flows[slot].pkt;
@@ -243,21 +243,21 @@ void code_put_packet(struct code *code, struct bytes_put *put, const struct nets
 
 	bytes_put_number(put, slot << SLOT_SHIFT | (is_new ? IS_NEW : 0));
 	if (is_new) {
-		put_coded_flow(put, pkt, at);
+		encode_flow(put, pkt, at);
 		*last = (struct netsync_packet){ 0 };
 	}
-	put_time_difference(code, put, pkt->time_ns);
+	encode_time(code, put, pkt->time_ns);
 	if (pkt->fields & NETSYNC_HAS_SKB)
-		put_coded_skb(code, put, pkt->skb);
+		encode_skb(code, put, pkt->skb);
 	if (pkt->fields & NETSYNC_HAS_IP_ID)
-		put_16(put, last->ip_id, pkt->ip_id);
+		encode_u16(put, last->ip_id, pkt->ip_id);
 	if (pkt->fields & NETSYNC_HAS_LEN)
-		put_32(put, last->len, pkt->len);
+		encode_u32(put, last->len, pkt->len);
 	if (pkt->fields & NETSYNC_HAS_GSO) {
-		put_16(put, last->gso_size, pkt->gso_size);
-		put_16(put, last->gso_segs, pkt->gso_segs);
+		encode_u16(put, last->gso_size, pkt->gso_size);
+		encode_u16(put, last->gso_segs, pkt->gso_segs);
 	}
-	put_coded_payload(put, last, pkt);
+	encode_payload(put, last, pkt);
 	*last = *pkt;
 	/* The other side assumes 0 for values that it does not receive. */
 	if (!(pkt->fields & NETSYNC_HAS_LEN))
@@ -265,8 +265,8 @@ void code_put_packet(struct code *code, struct bytes_put *put, const struct nets
 	code->flows[slot].at = *at;
 }
 
-static bool take_coded_packet(struct code *code, struct bytes_take *take, uint64_t first,
-			      struct event_seen *seen)
+static bool decode_packet_event(struct code *code, struct bytes_take *take, uint64_t first,
+				struct event_seen *seen)
 {
 	const uint64_t slot = first >> SLOT_SHIFT;
 	struct netsync_packet *pkt = &seen->pkt, *last;
@@ -275,40 +275,41 @@ static bool take_coded_packet(struct code *code, struct bytes_take *take, uint64
 		return false;
 	last = &code->flows[slot].pkt;
 	if (first & IS_NEW)
-		take_coded_flow(take, last, &code->flows[slot].at);
+		decode_flow(take, last, &code->flows[slot].at);
 	*pkt = *last;
 	seen->at = code->flows[slot].at;
-	pkt->time_ns = take_time_difference(code, take);
+	pkt->time_ns = decode_time(code, take);
 	if (pkt->fields & NETSYNC_HAS_SKB)
-		pkt->skb = take_coded_skb(code, take);
+		pkt->skb = decode_skb(code, take);
 	if (pkt->fields & NETSYNC_HAS_IP_ID)
-		pkt->ip_id = take_16(take, last->ip_id);
+		pkt->ip_id = decode_u16(take, last->ip_id);
 	if (pkt->fields & NETSYNC_HAS_LEN)
-		pkt->len = take_32(take, last->len);
+		pkt->len = decode_u32(take, last->len);
 	if (pkt->fields & NETSYNC_HAS_GSO) {
-		pkt->gso_size = take_16(take, last->gso_size);
-		pkt->gso_segs = take_16(take, last->gso_segs);
+		pkt->gso_size = decode_u16(take, last->gso_size);
+		pkt->gso_segs = decode_u16(take, last->gso_segs);
 	}
-	take_coded_payload(take, last, pkt);
+	decode_payload(take, last, pkt);
 	*last = *pkt;
 	return !take->bad;
 }
 
 /* ---- clocks ---------------------------------------------------------------- */
 
-void code_put_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock)
+void code_encode_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock)
 {
 	bytes_put_number(put, IS_CLOCK | (clock->was_set ? CLOCK_WAS_SET : 0));
-	put_time_difference(code, put, clock->time_ns);
+	encode_time(code, put, clock->time_ns);
 	bytes_put_signed(put, clock->raw_ns);
 	bytes_put_signed(put, clock->within_ns);
 	bytes_put_double(put, clock->rate);
 	bytes_put_number(put, clock->number);
 }
 
-static bool take_coded_clock(struct code *code, struct bytes_take *take, struct clock_event *clock)
+static bool decode_clock_event(struct code *code, struct bytes_take *take,
+			       struct clock_event *clock)
 {
-	clock->time_ns = take_time_difference(code, take);
+	clock->time_ns = decode_time(code, take);
 	clock->raw_ns = bytes_take_signed(take);
 	clock->within_ns = bytes_take_signed(take);
 	clock->rate = bytes_take_double(take);
@@ -317,7 +318,7 @@ static bool take_coded_clock(struct code *code, struct bytes_take *take, struct 
 	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 && clock->rate < 2;
 }
 
-bool code_take_event(struct code *code, struct bytes_take *take, struct event_seen *seen)
+bool code_decode_event(struct code *code, struct bytes_take *take, struct event_seen *seen)
 {
 	const uint64_t first = bytes_take_number(take);
 
@@ -325,7 +326,7 @@ bool code_take_event(struct code *code, struct bytes_take *take, struct event_se
 	if (take->bad)
 		return false;
 	if (!seen->is_clock)
-		return take_coded_packet(code, take, first, seen);
+		return decode_packet_event(code, take, first, seen);
 	seen->clock = (struct clock_event){ .was_set = first & CLOCK_WAS_SET };
-	return first <= (IS_CLOCK | CLOCK_WAS_SET) && take_coded_clock(code, take, &seen->clock);
+	return first <= (IS_CLOCK | CLOCK_WAS_SET) && decode_clock_event(code, take, &seen->clock);
 }

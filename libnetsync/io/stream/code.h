@@ -34,13 +34,13 @@ struct code {
  * Write a packet, and @at, where it was seen; pkt->host and pkt->point are not written. Members
  * that its fields exclude must be 0.
  */
-void code_put_packet(struct code *code, struct bytes_put *put, const struct netsync_packet *pkt,
-		     const struct observation_point *at);
-void code_put_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock);
+void code_encode_packet(struct code *code, struct bytes_put *put, const struct netsync_packet *pkt,
+			const struct observation_point *at);
+void code_encode_clock(struct code *code, struct bytes_put *put, const struct clock_event *clock);
 /*
  * Decode an event. Return false if the bytes are not an event, so that their sender must not be
  * trusted further.
  */
-bool code_take_event(struct code *code, struct bytes_take *take, struct event_seen *seen);
+bool code_decode_event(struct code *code, struct bytes_take *take, struct event_seen *seen);
 
 #endif

@@ -20,30 +20,30 @@ struct trace_counts trace_get_counts(const struct trace *trace)
 	} };
 }
 
-void trace_put_counts(struct bytes_put *put, const struct trace_counts *before,
-		      const struct trace_counts *now)
+void trace_encode_counts(struct bytes_put *put, const struct trace_counts *before,
+			 const struct trace_counts *now)
 {
 	for (int i = 0; i < TRACE_COUNTS; i++)
 		bytes_put_number(put, now->of[i] - before->of[i]);
 }
 
 /* Take a difference from a count, which stays @most or less. */
-static uint64_t take_count(struct bytes_take *take, uint64_t before, uint64_t most)
+static uint64_t decode_count(struct bytes_take *take, uint64_t before, uint64_t most)
 {
 	return before + bytes_take_up_to(take, before < most ? most - before : 0);
 }
 
-void trace_take_counts(struct bytes_take *take, const struct trace_counts *before,
-		       struct trace *trace)
+void trace_decode_counts(struct bytes_take *take, const struct trace_counts *before,
+			 struct trace *trace)
 {
 	struct netsync_io_trace *info = &trace->info;
 	const uint64_t *of = before->of;
 
-	info->damaged = (uint32_t)take_count(take, of[0], UINT32_MAX);
-	info->killed = (uint32_t)take_count(take, of[1], UINT32_MAX);
-	info->stuck = (uint32_t)take_count(take, of[2], UINT32_MAX);
-	info->lost_events = take_count(take, of[3], MAX_COUNT);
-	info->lost_packets = take_count(take, of[4], MAX_COUNT);
-	trace->out_of_range = take_count(take, of[5], MAX_COUNT);
-	trace->unused = take_count(take, of[6], MAX_COUNT);
+	info->damaged = (uint32_t)decode_count(take, of[0], UINT32_MAX);
+	info->killed = (uint32_t)decode_count(take, of[1], UINT32_MAX);
+	info->stuck = (uint32_t)decode_count(take, of[2], UINT32_MAX);
+	info->lost_events = decode_count(take, of[3], MAX_COUNT);
+	info->lost_packets = decode_count(take, of[4], MAX_COUNT);
+	trace->out_of_range = decode_count(take, of[5], MAX_COUNT);
+	trace->unused = decode_count(take, of[6], MAX_COUNT);
 }

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Replay the records of a reader process as calls of io_event() and similar functions in this
+ * Replay the records of a reader process as calls of io_add_event() and similar functions in this
  * process.
  */
 #include <errno.h>
 
 #include "io/stream/stream.h"
 
-static int use_events(struct stream *stream, struct bytes_take *take)
+static int use_stream_events(struct stream *stream, struct bytes_take *take)
 {
 	struct event_seen seen;
 	int ret = 0;
 
 	while (!ret && take->at < take->end) {
-		if (!code_take_event(&stream->code, take, &seen))
+		if (!code_decode_event(&stream->code, take, &seen))
 			return -EPROTO;
 		stream->num_packets += !seen.is_clock;
 		if (stream->packets && !seen.is_clock)
 			range_extend(stream->packets, seen.pkt.time_ns, seen.pkt.time_ns);
-		ret = io_event(stream->trace, &seen);
+		ret = io_add_event(stream->trace, &seen);
 	}
 	return ret;
 }
 
-static int use_span(struct stream *stream, struct bytes_take *take)
+static int use_stream_span(struct stream *stream, struct bytes_take *take)
 {
 	const int64_t first_ns = bytes_take_signed(take);
 	const int64_t last_ns = bytes_take_signed(take);
 
-	return take->bad ? -EPROTO : io_span(stream->trace, first_ns, last_ns);
+	return take->bad ? -EPROTO : io_add_span(stream->trace, first_ns, last_ns);
 }
 
-static int use_state(struct stream *stream, struct bytes_take *take)
+static int use_stream_state(struct stream *stream, struct bytes_take *take)
 {
 	const struct trace_counts before = trace_get_counts(stream->trace);
 
 	if (!stream->is_quiet)
-		trace_take_counts(take, &before, stream->trace);
+		trace_decode_counts(take, &before, stream->trace);
 	return take->bad ? -EPROTO : 0;
 }
 
-static int use_end(struct stream *stream, struct bytes_take *take)
+static int use_stream_end(struct stream *stream, struct bytes_take *take)
 {
 	stream->end.read_ns = bytes_take_signed(take);
 	stream->end.more = bytes_take_up_to(take, 1);
 	return take->bad ? -EPROTO : 1;
 }
 
-int stream_use(struct stream *stream, struct netsync_io *io, const struct worker_head *head,
-	       const void *payload)
+int stream_use_record(struct stream *stream, struct netsync_io *io, const struct worker_head *head,
+		      const void *payload)
 {
 	struct bytes_take take = bytes_take_all(payload, head->size);
 
@@ -64,13 +64,13 @@ int stream_use(struct stream *stream, struct netsync_io *io, const struct worker
 		return -EPROTO;
 	switch (head->what) {
 	case STREAM_EVENTS:
-		return use_events(stream, &take);
+		return use_stream_events(stream, &take);
 	case STREAM_SPAN:
-		return use_span(stream, &take);
+		return use_stream_span(stream, &take);
 	case STREAM_STATE:
-		return use_state(stream, &take);
+		return use_stream_state(stream, &take);
 	case STREAM_END:
-		return use_end(stream, &take);
+		return use_stream_end(stream, &take);
 	default:
 		return -EPROTO;
 	}

@@ -21,9 +21,9 @@ static int send_packet(struct trace *trace, const struct netsync_packet *pkt,
 	(void)trace;
 	if (sending.is_known)
 		return 0;
-	put.at = worker_extend(STREAM_EVENTS, sending.number, CODE_MAX_EVENT);
-	code_put_packet(&sending.code, &put, pkt, at);
-	worker_extended(put.at);
+	put.at = worker_reserve_bytes(STREAM_EVENTS, sending.number, CODE_MAX_EVENT);
+	code_encode_packet(&sending.code, &put, pkt, at);
+	worker_commit_bytes(put.at);
 	return 0;
 }
 
@@ -34,9 +34,9 @@ static int send_clock(struct trace *trace, const struct clock_event *clock)
 	(void)trace;
 	if (sending.is_known)
 		return 0;
-	put.at = worker_extend(STREAM_EVENTS, sending.number, CODE_MAX_EVENT);
-	code_put_clock(&sending.code, &put, clock);
-	worker_extended(put.at);
+	put.at = worker_reserve_bytes(STREAM_EVENTS, sending.number, CODE_MAX_EVENT);
+	code_encode_clock(&sending.code, &put, clock);
+	worker_commit_bytes(put.at);
 	return 0;
 }
 
@@ -84,19 +84,19 @@ void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *tur
 	bytes_put_fixed(&put, (uint64_t)turn->until_ns, sizeof(turn->until_ns));
 }
 
-struct stream_turn stream_hear_turn(void)
+struct stream_turn stream_receive_turn(void)
 {
 	uint8_t bytes[STREAM_TURN_SIZE];
 	struct bytes_take take = bytes_take_all(bytes, sizeof(bytes));
 	struct stream_turn turn;
 
-	worker_hear(bytes, sizeof(bytes));
+	worker_read_command(bytes, sizeof(bytes));
 	turn.trace = (uint32_t)bytes_take_fixed(&take, sizeof(turn.trace));
 	turn.until_ns = (int64_t)bytes_take_fixed(&take, sizeof(turn.until_ns));
 	return turn;
 }
 
-bool stream_limit(struct trace *trace, const struct stream_turn *turn)
+bool stream_limit_window(struct trace *trace, const struct stream_turn *turn)
 {
 	if (turn->trace & STREAM_FROM) {
 		trace->window.lo = turn->until_ns;
@@ -127,7 +127,7 @@ void stream_put_state(void)
 	uint8_t bytes[MAX_NUMBERS];
 	struct bytes_put put = { bytes };
 
-	trace_put_counts(&put, sent, &now);
+	trace_encode_counts(&put, sent, &now);
 	if (!sending.is_known && memcmp(&now, sent, sizeof(now)))
 		worker_put(STREAM_STATE, sending.number, bytes, put.at - bytes);
 	*sent = now;

@@ -70,9 +70,11 @@ void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *tur
  */
 void stream_begin(struct netsync_io *io);
 /* Wait for a turn; the process ends if the other one is gone. */
-struct stream_turn stream_hear_turn(void);
-/* Limit what is read of a trace, if the turn only does so. Return false if the turn is to be read. */
-bool stream_limit(struct trace *trace, const struct stream_turn *turn);
+struct stream_turn stream_receive_turn(void);
+/*
+ * Limit what is read of a trace, if the turn only does so. Return false if the turn is to be read.
+ */
+bool stream_limit_window(struct trace *trace, const struct stream_turn *turn);
 /* From now on, records belong to this trace. @is_known means that this is not sent. */
 void stream_begin_trace(struct trace *trace, uint32_t number, bool is_known);
 /* Send the trace's losses since trace.sent and similar counts, if there are any. */
@@ -100,17 +102,17 @@ struct stream {
  * end of the turn; -EPROTO if the record is invalid, after which no more data may be received;
  * or a negative value after io_fail().
  */
-int stream_use(struct stream *stream, struct netsync_io *io, const struct worker_head *head,
-	       const void *payload);
+int stream_use_record(struct stream *stream, struct netsync_io *io, const struct worker_head *head,
+		      const void *payload);
 
 /* ---- counts.c ---------------------------------------------------------------------- */
 
 struct trace_counts trace_get_counts(const struct trace *trace);
 /* Put the differences from @before to @now: at most 10 bytes each. */
-void trace_put_counts(struct bytes_put *put, const struct trace_counts *before,
-		      const struct trace_counts *now);
+void trace_encode_counts(struct bytes_put *put, const struct trace_counts *before,
+			 const struct trace_counts *now);
 /* Set the counts of a trace to @before and the differences that are taken. */
-void trace_take_counts(struct bytes_take *take, const struct trace_counts *before,
-		       struct trace *trace);
+void trace_decode_counts(struct bytes_take *take, const struct trace_counts *before,
+			 struct trace *trace);
 
 #endif

@@ -11,7 +11,7 @@
  * and all members of the point except its host. Return the end of the line, or NULL if the line
  * is invalid.
  */
-const char *take_clock_line(const char *p, struct text_word *host,
-			    struct netsync_clock_point *point);
+const char *parse_text_clock_line(const char *p, struct text_word *host,
+				  struct netsync_clock_point *point);
 
 #endif

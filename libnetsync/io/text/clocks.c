@@ -14,12 +14,12 @@
 #define NUMBER_SIZE 32
 
 /* Parse a rate with strtod(). Return NULL if it is not a number. */
-static const char *take_clock_rate(const char *p, double *value)
+static const char *parse_clock_rate(const char *p, double *value)
 {
 	char text[NUMBER_SIZE], *end;
 	struct text_word word;
 
-	p = lines_take_word(p, &word);
+	p = lines_parse_word(p, &word);
 	if (!word.len || word.len >= sizeof(text) || strspn(word.text, "0123456789.") < word.len)
 		return NULL;
 	memcpy(text, word.text, word.len);
@@ -29,11 +29,11 @@ static const char *take_clock_rate(const char *p, double *value)
 }
 
 /* Parse the column was_set. Return NULL if it is neither 0 nor 1. */
-static const char *take_was_set(const char *p, uint32_t *was_set)
+static const char *parse_was_set(const char *p, uint32_t *was_set)
 {
 	int64_t value;
 
-	p = lines_take_integer(p, &value);
+	p = lines_parse_integer(p, &value);
 	if (!p || value < 0 || value > 1)
 		return NULL;
 	*was_set = (uint32_t)value;
@@ -51,35 +51,35 @@ static int report_bad_clocks_line(struct text_input *text, const char *p)
 	double rate;
 
 	if (n == INT_MAX)
-		return lines_bad(l, p, "it contains a control character");
+		return lines_reject(l, p, "it contains a control character");
 	if (n < LEAST_COLUMNS || n > MOST_COLUMNS)
-		return lines_bad(
+		return lines_reject(
 			l, p,
 			"it has %d columns instead of 3 to 6: host time_ns raw_ns within_ns rate was_set",
 			n);
-	p = lines_take_word(p, &word);
+	p = lines_parse_word(p, &word);
 	ret = find_bad_integer(l, &p, columns, 3);
 	if (ret < 1)
 		return ret;
 	if (!lines_is_end(p)) {
-		const char *rest = take_clock_rate(p, &rate);
+		const char *rest = parse_clock_rate(p, &rate);
 
-		lines_take_word(rest ? rest : p, &word);
+		lines_parse_word(rest ? rest : p, &word);
 		if (!rest)
-			return lines_bad(l, p,
-					 "the rate is %s, which is not a number such as 1.000012",
-					 quote_word(quote, &word));
+			return lines_reject(
+				l, p, "the rate is %s, which is not a number such as 1.000012",
+				quote_word(quote, &word));
 		if (!lines_is_end(rest))
-			return lines_bad(l, p, "was_set is %s instead of 0 or 1",
-					 quote_word(quote, &word));
+			return lines_reject(l, p, "was_set is %s instead of 0 or 1",
+					    quote_word(quote, &word));
 	}
-	return text_bad_host(text, p);
+	return text_reject_host(text, p);
 }
 
-static int clocks_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
+static int clocks_parse_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
 {
 	(void)text;
-	lines_take_word(p, &hosts[0]);
+	lines_parse_word(p, &hosts[0]);
 	return hosts[0].len ? 1 : 0;
 }
 
@@ -102,38 +102,38 @@ static int push_sidecar_line(struct text_input *text, const char *p,
 
 	if (__builtin_add_overflow(point->time_ns, trace->epoch_ns, &clock.time_ns) ||
 	    __builtin_add_overflow(clock.time_ns, trace->info.shift_ns, &shifted.time_ns))
-		return lines_bad(&text->lines, p, "its time is out of range");
+		return lines_reject(&text->lines, p, "its time is out of range");
 	if (!trace->host->split && !trace->io->observe) {
 		shifted.host = (uint32_t)trace->host->number;
-		return text_pushed(text, p, io_push_clock(trace->io, &shifted));
+		return text_check_push(text, p, io_push_clock(trace->io, &shifted));
 	}
-	ret = io_sidecar_clock(trace, &clock);
+	ret = io_add_sidecar_clock(trace, &clock);
 	lines_skip(&text->lines, p);
 	return ret < 0 ? ret : 1;
 }
 
-const char *take_clock_line(const char *p, struct text_word *host,
-			    struct netsync_clock_point *point)
+const char *parse_text_clock_line(const char *p, struct text_word *host,
+				  struct netsync_clock_point *point)
 {
 	*point = (struct netsync_clock_point){ .size = sizeof(*point) };
-	p = lines_take_integer(lines_take_word(p, host), &point->time_ns);
+	p = lines_parse_integer(lines_parse_word(p, host), &point->time_ns);
 	if (p)
-		p = lines_take_integer(p, &point->raw_ns);
+		p = lines_parse_integer(p, &point->raw_ns);
 	if (p && !lines_is_end(p))
-		p = lines_take_integer(p, &point->within_ns);
+		p = lines_parse_integer(p, &point->within_ns);
 	if (p && !lines_is_end(p))
-		p = take_clock_rate(p, &point->rate);
+		p = parse_clock_rate(p, &point->rate);
 	if (p && !lines_is_end(p))
-		p = take_was_set(p, &point->was_set);
+		p = parse_was_set(p, &point->was_set);
 	return p && lines_is_end(p) ? p : NULL;
 }
 
-static int clocks_line(struct text_input *text, const char *start)
+static int clocks_push_line(struct text_input *text, const char *start)
 {
 	struct text_lines *l = &text->lines;
 	struct netsync_clock_point point;
 	struct text_word name;
-	const char *p = take_clock_line(start, &name, &point);
+	const char *p = parse_text_clock_line(start, &name, &point);
 	int host;
 
 	if (!p)
@@ -144,17 +144,17 @@ static int clocks_line(struct text_input *text, const char *start)
 	}
 	if (text->trace)
 		return push_sidecar_line(text, p, &point);
-	host = host_in_text(text, &name);
+	host = text_find_host(text, &name);
 	if (host < 0)
 		return report_bad_clocks_line(text, start);
 	point.host = (uint32_t)host;
-	if (io_keep_reading(l->io, &point))
-		return io_no_memory(l->io);
-	return text_pushed(text, p, netsync_push_clock(l->io->ns, &point));
+	if (io_keep_clock_reading(l->io, &point))
+		return io_fail_no_memory(l->io);
+	return text_check_push(text, p, netsync_push_clock(l->io->ns, &point));
 }
 
 const struct text_format clock_format = {
 	.things = "clock",
-	.hosts = clocks_hosts,
-	.line = clocks_line,
+	.hosts = clocks_parse_hosts,
+	.line = clocks_push_line,
 };

@@ -38,21 +38,21 @@ int lines_open(struct text_lines *l, struct netsync_io *io, const char *path, bo
 		       is_open	? open(path, O_RDONLY | O_CLOEXEC) :
 				  -1;
 
-	return lines_take(l, io, is_stdin ? input : path, strict,
-			  is_stdin || is_open ?
-				  disk_take(io_disk(io), fd, is_stdin ? input : path) :
-				  disk_open(io_disk(io), path, O_RDONLY));
+	return lines_open_from(l, io, is_stdin ? input : path, strict,
+			       is_stdin || is_open ?
+				       disk_adopt_fd(io_get_disk(io), fd, is_stdin ? input : path) :
+				       disk_open(io_get_disk(io), path, O_RDONLY));
 }
 
-int lines_take(struct text_lines *l, struct netsync_io *io, const char *path, bool strict,
-	       struct disk_file *from)
+int lines_open_from(struct text_lines *l, struct netsync_io *io, const char *path, bool strict,
+		    struct disk_file *from)
 {
 	*l = (struct text_lines){ .io = io, .strict = strict, .path = path, .file.from = from };
 	if (!from)
 		return io_fail_file(io, path, -errno);
 	l->buffer = malloc(BUFFER_SIZE + SLACK);
 	if (!l->buffer)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	return S_ISDIR(from->st.st_mode) ? io_fail_file(io, path, -EISDIR) : 0;
 }
 
@@ -76,7 +76,7 @@ static int copy_lines_to(struct text_lines *l, int fd)
 	for (uint64_t at = 0;;) {
 		const ssize_t n = io_read_pipe(l->io, l->path, l->file.from->fd, l->buffer,
 					       BUFFER_SIZE);
-		const int ret = io_progress(l->io, 0);
+		const int ret = io_report_progress(l->io, 0);
 
 		if (ret < 0)
 			return ret;
@@ -99,18 +99,18 @@ int lines_make_seekable(struct text_lines *l)
 
 	if (S_ISREG(l->file.from->st.st_mode))
 		return 0;
-	fd = scratch_file();
+	fd = scratch_open_file();
 	if (fd < 0)
 		return io_fail(l->io, -errno,
 			       "Cannot create a file in $TMPDIR or /tmp for a copy of %s: %s.",
 			       l->path, strerror(errno));
 	ret = copy_lines_to(l, fd);
 	disk_close(l->file.from);
-	l->file.from = disk_take(NULL, fd, l->path);
+	l->file.from = disk_adopt_fd(NULL, fd, l->path);
 	return ret || l->file.from ? ret : io_fail_file(l->io, l->path, -errno);
 }
 
-static int failed_to_open(struct text_lines *l, int err)
+static int fail_lines_open(struct text_lines *l, int err)
 {
 	const struct compression *c = l->file.compression;
 
@@ -125,7 +125,7 @@ int lines_rewind(struct text_lines *l)
 		const int ret = unpacked_open(&l->file, l->file.from);
 
 		if (ret)
-			return failed_to_open(l, ret);
+			return fail_lines_open(l, ret);
 		l->is_open = true;
 	}
 	l->size = (uint64_t)l->file.from->st.st_size;
@@ -212,17 +212,17 @@ static void skip_byte_order_mark(struct text_lines *l)
 }
 
 /* Drop the full buffer, in which no line ends. */
-static void drop_part_of_line(struct text_lines *l)
+static void drop_overlong_line(struct text_lines *l)
 {
 	if (!l->skip) {
 		l->number++;
-		l->error = lines_bad(l, NULL, "it is longer than %d bytes", BUFFER_SIZE);
+		l->error = lines_reject(l, NULL, "it is longer than %d bytes", BUFFER_SIZE);
 	}
 	l->skip = true;
 	l->filled = l->buffer;
 }
 
-bool lines_fill(struct text_lines *l)
+bool lines_fill_buffer(struct text_lines *l)
 {
 	size_t rest = (size_t)(l->filled - l->end);
 
@@ -249,13 +249,13 @@ bool lines_fill(struct text_lines *l)
 			memmove(l->buffer, l->end, (size_t)(l->filled - l->end));
 			l->filled -= l->end - l->buffer;
 		} else if (l->filled == l->buffer + BUFFER_SIZE) {
-			drop_part_of_line(l);
+			drop_overlong_line(l);
 		}
 	}
 	return false;
 }
 
-int lines_bad(struct text_lines *l, const char *at, const char *format, ...)
+int lines_reject(struct text_lines *l, const char *at, const char *format, ...)
 {
 	va_list args;
 	char *why;
@@ -294,7 +294,7 @@ void lines_warn_of_bad(const struct text_lines *l)
 /* ---- integers ---------------------------------------------------------- */
 
 /* Are all eight bytes digits? The first one is the lowest byte. */
-static bool are_digits(uint64_t v)
+static bool are_eight_digits(uint64_t v)
 {
 	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
 		(((v + UINT64_C(0x0606060606060606)) & UINT64_C(0xf0f0f0f0f0f0f0f0)) >> 4)) ==
@@ -314,7 +314,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-const char *lines_take_integer(const char *p, int64_t *value)
+const char *lines_parse_integer(const char *p, int64_t *value)
 {
 	bool negative = *p == '-';
 	const char *start = p += negative, *digits;
@@ -326,7 +326,7 @@ const char *lines_take_integer(const char *p, int64_t *value)
 	for (int i = 0; i < 2; i++) {
 		memcpy(&eight, p, sizeof(eight));
 		eight = le64toh(eight);
-		if (!are_digits(eight))
+		if (!are_eight_digits(eight))
 			break;
 		sum = sum * 100000000 + convert_eight_digits(eight);
 		p += 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A text file, which may be compressed -> lines, by large reads; words and integers are taken in place. Every line
- * ends in '\n', which is added to the last one if missing, so that functions that take
- * words need not look for the end.
+ * A text file, which may be compressed -> lines, by large reads; words and integers are taken in
+ * place. Every line ends in '\n', which is added to the last one if missing, so that functions that
+ * take words need not look for the end.
  */
 #ifndef NETSYNC_IO_LINES_H
 #define NETSYNC_IO_LINES_H
@@ -42,8 +42,8 @@ int lines_open(struct text_lines *lines, struct netsync_io *io, const char *path
  * Like lines_open() for an open file, or one that failed to open (NULL, and errno);
  * lines_close() closes it.
  */
-int lines_take(struct text_lines *lines, struct netsync_io *io, const char *path, bool strict,
-	       struct disk_file *from);
+int lines_open_from(struct text_lines *lines, struct netsync_io *io, const char *path, bool strict,
+		    struct disk_file *from);
 /* Copy an input that cannot be read twice, such as a pipe, to a file. */
 int lines_make_seekable(struct text_lines *lines);
 /* Start again from the first line. */
@@ -51,7 +51,7 @@ int lines_rewind(struct text_lines *lines);
 void lines_close(struct text_lines *lines);
 
 /* Fill the buffer for lines_next(). Return false at the end, or after an error. */
-bool lines_fill(struct text_lines *lines);
+bool lines_fill_buffer(struct text_lines *lines);
 /* Skip the rest of the line that contains @at. */
 void lines_skip(struct text_lines *lines, const char *at);
 
@@ -59,7 +59,7 @@ void lines_skip(struct text_lines *lines, const char *at);
  * Report a bad line, and skip it from @at on. Return 0, or -EILSEQ if strict. The sentence
  * describes what is wrong.
  */
-int lines_bad(struct text_lines *lines, const char *at, const char *format, ...)
+int lines_reject(struct text_lines *lines, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* At the end, report the number of bad lines. */
 void lines_warn_of_bad(const struct text_lines *lines);
@@ -87,7 +87,7 @@ static inline const char *lines_skip_blanks(const char *p)
 
 /*
  * The first word of the next line that has words; NULL at the end and after an error. The
- * caller calls lines_skip() or lines_bad() before the next call.
+ * caller calls lines_skip() or lines_reject() before the next call.
  */
 static inline const char *lines_next(struct text_lines *lines)
 {
@@ -95,7 +95,7 @@ static inline const char *lines_next(struct text_lines *lines)
 		const char *p = lines->at;
 
 		if (p == lines->end) {
-			if (!lines_fill(lines))
+			if (!lines_fill_buffer(lines))
 				return NULL;
 			p = lines->at;
 		}
@@ -111,7 +111,7 @@ static inline const char *lines_next(struct text_lines *lines)
  * Consume the word at @p. Return the position after it and the following blanks. The word is
  * empty at the end of the line and at a control character.
  */
-static inline const char *lines_take_word(const char *p, struct text_word *word)
+static inline const char *lines_parse_word(const char *p, struct text_word *word)
 {
 	word->text = p;
 	while ((unsigned char)*p > ' ' && (*p != '#' || p > word->text))
@@ -121,9 +121,9 @@ static inline const char *lines_take_word(const char *p, struct text_word *word)
 }
 
 /*
- * Parse a decimal integer like lines_take_word(), fast, with eight digits at a time. Return
+ * Parse a decimal integer like lines_parse_word(), fast, with eight digits at a time. Return
  * NULL if the word is not an integer, or does not fit.
  */
-const char *lines_take_integer(const char *p, int64_t *value);
+const char *lines_parse_integer(const char *p, int64_t *value);
 
 #endif

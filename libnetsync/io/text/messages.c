@@ -8,7 +8,7 @@
 
 #define NUM_COLUMNS 4
 
-static bool are_same_words(const struct text_word *a, const struct text_word *b)
+static bool are_words_equal(const struct text_word *a, const struct text_word *b)
 {
 	return a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
@@ -24,59 +24,60 @@ static int report_bad_messages_line(struct text_input *text, const char *p)
 	int ret;
 
 	if (n == INT_MAX)
-		return lines_bad(l, p, "it contains a control character");
+		return lines_reject(l, p, "it contains a control character");
 	if (n != NUM_COLUMNS)
-		return lines_bad(l, p,
-				 "it has %d columns instead of 4: sender receiver send_ns recv_ns",
-				 n);
-	p = lines_take_word(lines_take_word(p, &from), &to);
-	if (are_same_words(&from, &to))
-		return lines_bad(l, p, "sender and receiver are the same host, %s",
-				 quote_word(quote, &from));
+		return lines_reject(
+			l, p, "it has %d columns instead of 4: sender receiver send_ns recv_ns", n);
+	p = lines_parse_word(lines_parse_word(p, &from), &to);
+	if (are_words_equal(&from, &to))
+		return lines_reject(l, p, "sender and receiver are the same host, %s",
+				    quote_word(quote, &from));
 	ret = find_bad_integer(l, &p, times, 2);
 	if (ret < 1)
 		return ret;
-	return text_bad_host(text, p);
+	return text_reject_host(text, p);
 }
 
-static int messages_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
+static int messages_parse_hosts(const struct text_input *text, const char *p,
+				struct text_word *hosts)
 {
 	(void)text;
-	lines_take_word(lines_take_word(p, &hosts[0]), &hosts[1]);
+	lines_parse_word(lines_parse_word(p, &hosts[0]), &hosts[1]);
 	return hosts[0].len && hosts[1].len ? 2 : 0;
 }
 
-static int messages_line(struct text_input *text, const char *start)
+static int messages_push_line(struct text_input *text, const char *start)
 {
 	struct text_lines *l = &text->lines;
 	struct text_word from, to;
 	int64_t send, recv;
-	const char *p = lines_take_word(lines_take_word(start, &from), &to);
+	const char *p = lines_parse_word(lines_parse_word(start, &from), &to);
 	int a, b;
 
-	p = lines_take_integer(p, &send);
+	p = lines_parse_integer(p, &send);
 	if (p)
-		p = lines_take_integer(p, &recv);
-	if (!p || !lines_is_end(p) || are_same_words(&from, &to))
+		p = lines_parse_integer(p, &recv);
+	if (!p || !lines_is_end(p) || are_words_equal(&from, &to))
 		return report_bad_messages_line(text, start);
 	if (l->quiet) {
 		lines_skip(l, p);
 		return 1;
 	}
-	a = host_in_text(text, &from);
-	b = host_in_text(text, &to);
+	a = text_find_host(text, &from);
+	b = text_find_host(text, &to);
 	if (a < 0 || b < 0)
 		return report_bad_messages_line(text, start);
-	if (!io_wants(l->io, (uint32_t)a, send) || !io_wants(l->io, (uint32_t)b, recv)) {
+	if (!io_is_time_wanted(l->io, (uint32_t)a, send) ||
+	    !io_is_time_wanted(l->io, (uint32_t)b, recv)) {
 		lines_skip(l, p);
 		return 1;
 	}
-	return text_pushed(text, p,
-			   netsync_push_message(l->io->ns, (uint32_t)a, (uint32_t)b, send, recv));
+	return text_check_push(
+		text, p, netsync_push_message(l->io->ns, (uint32_t)a, (uint32_t)b, send, recv));
 }
 
 const struct text_format message_format = {
 	.things = "message",
-	.hosts = messages_hosts,
-	.line = messages_line,
+	.hosts = messages_parse_hosts,
+	.line = messages_push_line,
 };

@@ -74,7 +74,7 @@ static const uint64_t largest[NUM_COLUMNS] = {
 #define UDP_NEEDS (BIT(SPORT) | BIT(DPORT))
 #define ECHO (BIT(ICMP_TYPE) | BIT(ICMP_ID) | BIT(ICMP_SEQ))
 
-static void fill_tcp(struct netsync_packet *pkt, const uint64_t *value)
+static void fill_tcp_from_row(struct netsync_packet *pkt, const uint64_t *value)
 {
 	pkt->tcp.seq = (uint32_t)value[SEQ];
 	pkt->tcp.ack = (uint32_t)value[ACK];
@@ -84,20 +84,20 @@ static void fill_tcp(struct netsync_packet *pkt, const uint64_t *value)
 	pkt->tcp.tsecr = (uint32_t)value[TSECR];
 }
 
-static void fill_udp(struct netsync_packet *pkt, const uint64_t *value)
+static void fill_udp_from_row(struct netsync_packet *pkt, const uint64_t *value)
 {
 	pkt->udp.digest = value[DIGEST];
 	pkt->udp.checksum = (uint16_t)value[CHECKSUM];
 }
 
-static void fill_icmp(struct netsync_packet *pkt, const uint64_t *value)
+static void fill_icmp_from_row(struct netsync_packet *pkt, const uint64_t *value)
 {
 	pkt->icmp.id = (uint16_t)value[ICMP_ID];
 	pkt->icmp.seq = (uint16_t)value[ICMP_SEQ];
 	pkt->icmp.type = (uint8_t)value[ICMP_TYPE];
 }
 
-static void fill_sctp(struct netsync_packet *pkt, const uint64_t *value)
+static void fill_sctp_from_row(struct netsync_packet *pkt, const uint64_t *value)
 {
 	pkt->sctp.vtag = (uint32_t)value[VTAG];
 	pkt->sctp.tsn = (uint32_t)value[TSN];
@@ -111,11 +111,11 @@ static const struct text_protocol {
 	/* @value is indexed by column; 0 means unknown. */
 	void (*fill)(struct netsync_packet *pkt, const uint64_t *value);
 } protocols[] = {
-	{ "tcp", IPPROTO_TCP, TCP_NEEDS, fill_tcp },
-	{ "udp", IPPROTO_UDP, UDP_NEEDS, fill_udp },
-	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE), fill_icmp },
-	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE), fill_icmp },
-	{ "sctp", IPPROTO_SCTP, BIT(VTAG) | BIT(CHUNK), fill_sctp },
+	{ "tcp", IPPROTO_TCP, TCP_NEEDS, fill_tcp_from_row },
+	{ "udp", IPPROTO_UDP, UDP_NEEDS, fill_udp_from_row },
+	{ "icmp", IPPROTO_ICMP, BIT(ICMP_TYPE), fill_icmp_from_row },
+	{ "icmp6", IPPROTO_ICMPV6, BIT(ICMP_TYPE), fill_icmp_from_row },
+	{ "sctp", IPPROTO_SCTP, BIT(VTAG) | BIT(CHUNK), fill_sctp_from_row },
 };
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
@@ -174,7 +174,7 @@ static int report_bad_column_line(const struct text_lines *l, const char *what, 
 		l->path, (unsigned long long)l->number, what, which);
 }
 
-static int take_column_names(struct text_input *text, const char *p, struct text_word *unknown)
+static int parse_column_names(struct text_input *text, const char *p, struct text_word *unknown)
 {
 	struct packet_columns *c = text->columns;
 	struct text_lines *l = &text->lines;
@@ -186,7 +186,7 @@ static int take_column_names(struct text_input *text, const char *p, struct text
 		struct text_word word;
 		enum column column;
 
-		p = lines_take_word(p, &word);
+		p = lines_parse_word(p, &word);
 		column = find_packet_column(&word);
 		if (!word.len || c->num == MAX_COLUMNS)
 			return report_bad_column_line(l, "not", "a line of column names");
@@ -205,7 +205,7 @@ static int take_column_names(struct text_input *text, const char *p, struct text
 	return 0;
 }
 
-static int packets_head(struct text_input *text, const char *p)
+static int packets_parse_head(struct text_input *text, const char *p)
 {
 	struct text_lines *l = &text->lines;
 	struct text_word unknown = { 0 };
@@ -215,8 +215,8 @@ static int packets_head(struct text_input *text, const char *p)
 	if (!text->columns)
 		text->columns = calloc(1, sizeof(*text->columns));
 	if (!text->columns)
-		return io_no_memory(l->io);
-	ret = take_column_names(text, p, &unknown);
+		return io_fail_no_memory(l->io);
+	ret = parse_column_names(text, p, &unknown);
 	if (ret < 0)
 		return ret;
 	for (int i = 0; i < NUM_COLUMNS; i++)
@@ -304,14 +304,14 @@ static const struct text_address *parse_address_word(struct packet_columns *c,
 		return a;
 	memcpy(a->text, word->text, word->len);
 	a->text[word->len] = '\0';
-	a->len = address_read(a->bytes, a->text) ? (uint8_t)word->len : 0;
+	a->len = address_read_text(a->bytes, a->text) ? (uint8_t)word->len : 0;
 	return a->len ? a : NULL;
 }
 
 /* ---- lines ------------------------------------------------------------- */
 
-static bool take_column_value(struct packet_columns *c, enum column column,
-			      const struct text_word *word, struct packet_row *r)
+static bool parse_column_value(struct packet_columns *c, enum column column,
+			       const struct text_word *word, struct packet_row *r)
 {
 	switch (column) {
 	case HOST:
@@ -321,7 +321,7 @@ static bool take_column_value(struct packet_columns *c, enum column column,
 		r->point = *word;
 		return true;
 	case TIME:
-		return lines_take_integer(word->text, &r->time);
+		return lines_parse_integer(word->text, &r->time);
 	case DIR:
 		return parse_direction_word(word, &r->value[DIR]);
 	case PROTO:
@@ -349,14 +349,14 @@ static int report_bad_value(struct text_lines *l, const char *p, enum column col
 
 	quote_word(quote, word);
 	if (wanted[column])
-		return lines_bad(l, p, "%s is %s, which is not %s", column_names[column], quote,
-				 wanted[column]);
-	return lines_bad(l, p, "%s is %s, which is not a number up to %llu", column_names[column],
-			 quote, (unsigned long long)largest[column]);
+		return lines_reject(l, p, "%s is %s, which is not %s", column_names[column], quote,
+				    wanted[column]);
+	return lines_reject(l, p, "%s is %s, which is not a number up to %llu",
+			    column_names[column], quote, (unsigned long long)largest[column]);
 }
 
-/* 1, 0 after lines_bad(), negative after io_fail(). */
-static int take_record(struct text_input *text, const char *start, struct packet_row *r)
+/* 1, 0 after lines_reject(), negative after io_fail(). */
+static int parse_packet_row(struct text_input *text, const char *start, struct packet_row *r)
 {
 	struct packet_columns *c = text->columns;
 	struct text_lines *l = &text->lines;
@@ -367,12 +367,12 @@ static int take_record(struct text_input *text, const char *start, struct packet
 		enum column column = (enum column)c->column[i];
 		struct text_word word;
 
-		p = lines_take_word(p, &word);
+		p = lines_parse_word(p, &word);
 		if (!word.len)
 			break;
 		if (column == IGNORED || word_equals(&word, "-"))
 			continue;
-		if (!take_column_value(c, column, &word, r))
+		if (!parse_column_value(c, column, &word, r))
 			return report_bad_value(l, start, column, &word);
 		r->has |= BIT(column);
 	}
@@ -380,9 +380,9 @@ static int take_record(struct text_input *text, const char *start, struct packet
 		return 1;
 	i = count_words(start);
 	if (i == INT_MAX)
-		return lines_bad(l, start, "it contains a control character");
-	return lines_bad(l, start, "it has %d columns instead of %d as in the first line", i,
-			 c->num);
+		return lines_reject(l, start, "it contains a control character");
+	return lines_reject(l, start, "it has %d columns instead of %d as in the first line", i,
+			    c->num);
 }
 
 static bool has_all_columns(const struct packet_row *r, uint32_t columns)
@@ -403,7 +403,7 @@ static int report_missing_columns(struct text_lines *l, const char *start, uint3
 		if (missing)
 			strcat(names, missing & (missing - 1) ? ", " : " and ");
 	}
-	return lines_bad(l, start, "%s must be given", names);
+	return lines_reject(l, start, "%s must be given", names);
 }
 
 /* Is the record an ICMP echo request or reply? */
@@ -417,7 +417,7 @@ static bool is_icmp_echo(const struct packet_row *r)
 	       (r->value[PROTO] == IPPROTO_ICMPV6 && (type == 128 || type == 129));
 }
 
-static int check_record(struct text_lines *l, const char *start, const struct packet_row *r)
+static int check_packet_row(struct text_lines *l, const char *start, const struct packet_row *r)
 {
 	const struct text_protocol *protocol = find_protocol(r->value[PROTO]);
 	uint32_t needs = REQUIRED;
@@ -429,7 +429,7 @@ static int check_record(struct text_lines *l, const char *start, const struct pa
 	return has_all_columns(r, needs) ? 1 : report_missing_columns(l, start, needs & ~r->has);
 }
 
-static void fill_packet_from_record(struct netsync_packet *pkt, const struct packet_row *r)
+static void fill_packet_from_row(struct netsync_packet *pkt, const struct packet_row *r)
 {
 	static const struct {
 		uint32_t columns;
@@ -477,7 +477,7 @@ static void fill_packet_from_record(struct netsync_packet *pkt, const struct pac
 }
 
 /* Replace a host's name by the name of one of its namespaces. Return false if out of memory. */
-static bool split_host(struct packet_columns *c, struct text_word *host, uint32_t netns)
+static bool make_netns_host_name(struct packet_columns *c, struct text_word *host, uint32_t netns)
 {
 	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;
 
@@ -495,7 +495,7 @@ static bool split_host(struct packet_columns *c, struct text_word *host, uint32_
 }
 
 /* Return the number of a place in the stack, or a negative value if out of memory. */
-static int64_t find_stack_place(struct text_input *text, struct text_word word)
+static int64_t number_stack_place(struct text_input *text, struct text_word word)
 {
 	struct packet_columns *c = text->columns;
 	struct name *name;
@@ -504,13 +504,13 @@ static int64_t find_stack_place(struct text_input *text, struct text_word word)
 		word = (struct text_word){ "-       ", 1 };
 	name = names_add(&c->points, &word);
 	if (!name)
-		return io_no_memory(text->lines.io);
+		return io_fail_no_memory(text->lines.io);
 	if (name->number < 0)
 		name->number = (int)text->lines.io->num_points++;
 	return name->number;
 }
 
-static int packets_line(struct text_input *text, const char *start)
+static int packets_push_line(struct text_input *text, const char *start)
 {
 	struct text_lines *l = &text->lines;
 	struct netsync_packet pkt;
@@ -519,9 +519,9 @@ static int packets_line(struct text_input *text, const char *start)
 	int ret, host;
 
 	memset(&r, 0, sizeof(r));
-	ret = take_record(text, start, &r);
+	ret = parse_packet_row(text, start, &r);
 	if (ret > 0)
-		ret = check_record(l, start, &r);
+		ret = check_packet_row(l, start, &r);
 	if (ret <= 0)
 		return ret;
 	if (l->quiet && !l->io->observe) {
@@ -529,29 +529,30 @@ static int packets_line(struct text_input *text, const char *start)
 		return 1;
 	}
 	if (text->columns->netns_at >= 0 && (r.has & BIT(NETNS)) &&
-	    !split_host(text->columns, &r.host, (uint32_t)r.value[NETNS]))
-		return io_no_memory(l->io);
-	host = host_in_text(text, &r.host);
+	    !make_netns_host_name(text->columns, &r.host, (uint32_t)r.value[NETNS]))
+		return io_fail_no_memory(l->io);
+	host = text_find_host(text, &r.host);
 	if (host < 0)
-		return text_bad_host(text, start);
-	fill_packet_from_record(&pkt, &r);
+		return text_reject_host(text, start);
+	fill_packet_from_row(&pkt, &r);
 	pkt.host = (uint32_t)host;
 	if (l->io->observe) {
 		lines_skip(l, start);
 		return l->io->observe(l->io, &pkt);
 	}
-	if (!io_wants(l->io, pkt.host, pkt.time_ns)) {
+	if (!io_is_time_wanted(l->io, pkt.host, pkt.time_ns)) {
 		lines_skip(l, start);
 		return 1;
 	}
-	point = find_stack_place(text, r.point);
+	point = number_stack_place(text, r.point);
 	if (point < 0)
 		return (int)point;
 	pkt.point = (uint32_t)point;
-	return text_pushed(text, start, io_push_packet(l->io, &pkt));
+	return text_check_push(text, start, io_push_packet(l->io, &pkt));
 }
 
-static int packets_hosts(const struct text_input *text, const char *p, struct text_word *hosts)
+static int packets_parse_hosts(const struct text_input *text, const char *p,
+			       struct text_word *hosts)
 {
 	struct packet_columns *c = text->columns;
 	const int last = c->netns_at > c->host_at ? c->netns_at : c->host_at;
@@ -560,7 +561,7 @@ static int packets_hosts(const struct text_input *text, const char *p, struct te
 	for (int i = 0; i <= last; i++) {
 		struct text_word word;
 
-		p = lines_take_word(p, &word);
+		p = lines_parse_word(p, &word);
 		if (!word.len)
 			return 0;
 		if (i == c->host_at)
@@ -568,13 +569,13 @@ static int packets_hosts(const struct text_input *text, const char *p, struct te
 		if (i == c->netns_at)
 			hosts[1] = word;
 	}
-	/* Without memory the host's own name remains, and packets_line() reports the error. */
+	/* Without memory the host's own name remains, and packets_push_line() reports the error. */
 	if (c->netns_at >= 0 && parse_number_word(&hosts[1], UINT32_MAX, &netns))
-		split_host(c, &hosts[0], (uint32_t)netns);
+		make_netns_host_name(c, &hosts[0], (uint32_t)netns);
 	return 1;
 }
 
-static void close_columns(struct text_input *text)
+static void free_packet_columns(struct text_input *text)
 {
 	if (text->columns) {
 		names_release(&text->columns->points);
@@ -585,8 +586,8 @@ static void close_columns(struct text_input *text)
 
 const struct text_format packet_format = {
 	.things = "packet",
-	.head = packets_head,
-	.hosts = packets_hosts,
-	.line = packets_line,
-	.close = close_columns,
+	.head = packets_parse_head,
+	.hosts = packets_parse_hosts,
+	.line = packets_push_line,
+	.close = free_packet_columns,
 };

@@ -36,7 +36,7 @@ int count_words(const char *p)
 	int n;
 
 	for (n = 0; !lines_is_end(p); n++) {
-		p = lines_take_word(p, &word);
+		p = lines_parse_word(p, &word);
 		if (!word.len)
 			return INT_MAX;
 	}
@@ -50,30 +50,30 @@ int find_bad_integer(struct text_lines *l, const char **p, const char *const *co
 	int64_t value;
 
 	for (int i = 0; i < num && !lines_is_end(*p); i++) {
-		const char *next = lines_take_word(*p, &word);
+		const char *next = lines_parse_word(*p, &word);
 
-		if (!lines_take_integer(*p, &value))
-			return lines_bad(l, *p, "%s is %s, which is not a 64-bit integer",
-					 columns[i], quote_word(quote, &word));
+		if (!lines_parse_integer(*p, &value))
+			return lines_reject(l, *p, "%s is %s, which is not a 64-bit integer",
+					    columns[i], quote_word(quote, &word));
 		*p = next;
 	}
 	return 1;
 }
 
-int text_bad_host(struct text_input *text, const char *p)
+int text_reject_host(struct text_input *text, const char *p)
 {
 	struct text_lines *l = &text->lines;
 
 	if (l->io->hosts.num < IO_MAX_HOSTS)
-		return lines_bad(
+		return lines_reject(
 			l, p, "its host name is not valid UTF-8, or contains control characters");
-	return lines_bad(
+	return lines_reject(
 		l, p,
 		"it names another host after %d hosts, and netsync does not support more; check which column contains the hosts",
 		IO_MAX_HOSTS);
 }
 
-int text_pushed(struct text_input *text, const char *p, int ret)
+int text_check_push(struct text_input *text, const char *p, int ret)
 {
 	struct text_lines *l = &text->lines;
 	const char *error = netsync_error(l->io->ns);
@@ -84,7 +84,7 @@ int text_pushed(struct text_input *text, const char *p, int ret)
 	}
 	if (ret == -ENOMEM)
 		return io_fail(l->io, ret, "%s: %s.", l->path, error);
-	return lines_bad(l, p, "%s", error);
+	return lines_reject(l, p, "%s", error);
 }
 
 /* ---- opening ----------------------------------------------------------- */
@@ -139,16 +139,16 @@ static int add_text_input(struct netsync_io *io, const char *path, bool strict,
 	struct text_input *text, **last;
 	int ret;
 
-	ret = io_check_new(io, path);
+	ret = io_check_can_add(io, path);
 	if (ret < 0)
 		return ret;
 	last = array_add(&io->texts, io->num_texts, sizeof(*last));
 	text = last ? calloc(1, sizeof(*text)) : NULL;
 	if (!text)
-		return io_no_memory(io);
+		return io_fail_no_memory(io);
 	text->format = format;
 	text->path = strdup(path);
-	ret = text->path ? open_text(io, text, strict) : io_no_memory(io);
+	ret = text->path ? open_text(io, text, strict) : io_fail_no_memory(io);
 	if (ret < 0) {
 		io_free_text(text);
 		return ret;
@@ -183,12 +183,12 @@ static int report_text_progress(const struct text_input *text, uint64_t before)
 
 	if (l->number % LINES_PER_STEP)
 		return 0;
-	return io_progress(l->io, before + (uint64_t)(part * TEXT_STEPS));
+	return io_report_progress(l->io, before + (uint64_t)(part * TEXT_STEPS));
 }
 
 /* Call @use for each line but the head. Progress is reported unless @done is NULL. */
-static int for_all_lines(struct text_input *text, uint64_t *done,
-			 int (*use)(struct text_input *text, const char *p))
+static int for_each_text_line(struct text_input *text, uint64_t *done,
+			      int (*use)(struct text_input *text, const char *p))
 {
 	struct text_lines *l = &text->lines;
 	const char *p;
@@ -235,7 +235,7 @@ static int find_hosts_of_line(struct text_input *text, const char *p)
 		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
 			continue;
 		if (l->io->hosts.num < IO_MAX_HOSTS && !names_add(&l->io->hosts, &hosts[i]))
-			return io_no_memory(l->io);
+			return io_fail_no_memory(l->io);
 	}
 	return 0;
 }
@@ -250,7 +250,7 @@ int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done)
 		ret = lines_make_seekable(l);
 		l->quiet = true;
 		if (!ret)
-			ret = for_all_lines(io->texts[i], done, find_hosts_of_line);
+			ret = for_each_text_line(io->texts[i], done, find_hosts_of_line);
 		l->quiet = false;
 	}
 	return ret;
@@ -266,7 +266,7 @@ int io_observe_texts(struct netsync_io *io)
 		if (text->format != &packet_format)
 			continue;
 		text->lines.quiet = true;
-		ret = for_all_lines(text, NULL, text->format->line);
+		ret = for_each_text_line(text, NULL, text->format->line);
 		text->lines.quiet = false;
 	}
 	return ret;
@@ -304,7 +304,7 @@ static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 		if ((io->texts[i]->format == &clock_format) != clocks ||
 		    (!clocks && !io_reads_texts(io)))
 			continue;
-		ret = for_all_lines(io->texts[i], done, read_text_line);
+		ret = for_each_text_line(io->texts[i], done, read_text_line);
 		if (!ret)
 			ret = check_lines_used(io->texts[i]);
 	}
@@ -330,11 +330,11 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 		.path = path,
 		.trace = trace,
 	};
-	int ret = lines_take(&text.lines, io, path, false, file);
+	int ret = lines_open_from(&text.lines, io, path, false, file);
 
 	text.st = file->st;
 	if (!ret && !find_same_text(io, &text.st)) {
-		ret = for_all_lines(&text, NULL, read_text_line);
+		ret = for_each_text_line(&text, NULL, read_text_line);
 		lines_warn_of_bad(&text.lines);
 	}
 	lines_close(&text.lines);

@@ -33,7 +33,7 @@ struct text_format {
 	int (*hosts)(const struct text_input *text, const char *p, struct text_word *hosts);
 	/*
 	 * Take the line at @p, and push it, unless the reader is quiet: then the line is
-	 * only checked. 1; 0 after lines_bad(); a negative errno after io_fail().
+	 * only checked. 1; 0 after lines_reject(); a negative errno after io_fail().
 	 */
 	int (*line)(struct text_input *text, const char *p);
 	void (*close)(struct text_input *text); /* or NULL */
@@ -58,22 +58,22 @@ int count_words(const char *p);
 
 /*
  * Check that the next @num columns are integers. If so, return 1, with *p after them; otherwise
- * return the value of lines_bad().
+ * return the value of lines_reject().
  */
 int find_bad_integer(struct text_lines *l, const char **p, const char *const *columns, int num);
 
 /* Return the number of a host, or -1 if the name cannot be used. */
-static inline int host_in_text(const struct text_input *text, const struct text_word *word)
+static inline int text_find_host(const struct text_input *text, const struct text_word *word)
 {
 	const struct name *name = names_find(&text->lines.io->hosts, word);
 
 	return name ? name->number : -1;
 }
 
-/* Report a line of a host that has no number. As lines_bad(). */
-int text_bad_host(struct text_input *text, const char *p);
+/* Report a line of a host that has no number. As lines_reject(). */
+int text_reject_host(struct text_input *text, const char *p);
 
 /* Convert the value of netsync_push_...() to that of text_format.line(). */
-int text_pushed(struct text_input *text, const char *p, int ret);
+int text_check_push(struct text_input *text, const char *p, int ret);
 
 #endif

@@ -83,7 +83,7 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 	copy->option_size = 2 + 4 + size;
 	copy->option = calloc(1, copy->option_size);
 	if (!copy->option)
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	at = dat_put_number(file, copy->option, OPTION_TIME_SHIFT, 2);
 	at = dat_put_number(file, at, size, 4);
 	at = dat_put_number(file, at, 0, 8); /* the host of a guest: none */
@@ -127,7 +127,7 @@ static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 	int ret = 0;
 
 	if (!buffer)
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	while (from < to && !ret) {
 		size_t size = to - from < COPY_SIZE ? to - from : COPY_SIZE;
 
@@ -156,17 +156,17 @@ static bool is_event_kept(const void *data, uint64_t ts)
 	const struct cut *cut = data;
 	const struct dat_copy *copy = cut->copy;
 
-	return copy->keep(copy->data, dat_time(&copy->file, cut->cpu->number, ts));
+	return copy->keep(copy->data, dat_convert_stamp(&copy->file, cut->cpu->number, ts));
 }
 
 /* Write the pages of a processor from copy->at on. */
-static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
-		     const struct dat_cpu *cpu)
+static int write_kept_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
+			    const struct dat_cpu *cpu)
 {
 	const struct cut cut = { copy, cpu };
 	uint8_t *page = malloc(buffer->page_size);
 	struct dat_pages pages;
-	int ret = page ? dat_first(&pages, &copy->file, buffer, cpu) : -ENOMEM;
+	int ret = page ? dat_begin_events(&pages, &copy->file, buffer, cpu) : -ENOMEM;
 
 	while (!ret) {
 		ret = dat_cut_page(&pages, is_event_kept, &cut, page);
@@ -177,20 +177,20 @@ static int cut_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 			ret = io_fail(copy->task.io, -ECANCELED, "Copying was stopped.");
 	}
 	if (ret == -ENOMEM)
-		io_no_memory(copy->task.io);
+		io_fail_no_memory(copy->task.io);
 	else if (ret == -EILSEQ)
 		io_fail(copy->task.io, ret,
 			"%s: the events of processor %u are damaged; no part of them can be copied.",
 			copy->task.from, cpu->number);
 	if (page)
-		dat_release(&pages);
+		dat_release_pages(&pages);
 	free(page);
 	return ret;
 }
 
 /* Write the pages of a processor, and set where they are. */
-static int cut_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
-			 struct dat_cpu *cpu)
+static int write_kept_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
+				struct dat_cpu *cpu)
 {
 	const uint64_t page_size = buffer->page_size, in_place = copy->at;
 	uint64_t at;
@@ -199,7 +199,7 @@ static int cut_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 	if (buffer->compressed)
 		copy->at = (copy->end + page_size - 1) & ~(page_size - 1);
 	at = copy->at;
-	ret = cut_pages(copy, buffer, cpu);
+	ret = write_kept_pages(copy, buffer, cpu);
 	cpu->size = copy->at - at;
 	if (!buffer->compressed)
 		return ret;
@@ -228,7 +228,7 @@ static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t 
 }
 
 /* Copy bytes @from to @to of the original, and of events those that are to be kept. */
-static int copy_part(struct dat_copy *copy, uint64_t from, uint64_t to)
+static int copy_kept_range(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	struct dat_buffer *buffer = NULL;
 	struct dat_cpu *cpu;
@@ -241,7 +241,7 @@ static int copy_part(struct dat_copy *copy, uint64_t from, uint64_t to)
 
 		ret = copy_dat_bytes(copy, from, cpu->at);
 		if (!ret)
-			ret = cut_cpu_pages(copy, buffer, cpu);
+			ret = write_kept_cpu_pages(copy, buffer, cpu);
 		copy->at = behind;
 		from = end;
 	}
@@ -271,7 +271,8 @@ static int put_buffer_7(struct dat_copy *copy, const struct dat_buffer *buffer)
 		return ret;
 	if (read_bytes_at(copy->file.from, flags, sizeof(flags), copy->at) < sizeof(flags))
 		return io_fail_file(copy->task.io, copy->task.from, -EIO);
-	return write_dat_number(copy, dat_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED, 2);
+	return write_dat_number(copy, dat_read_number(&copy->file, flags, 2) & ~SECTION_COMPRESSED,
+				2);
 }
 
 /* ---- version 7 --------------------------------------------------------- */
@@ -284,7 +285,7 @@ static int write_version_7(struct dat_copy *copy)
 	int ret;
 
 	copy->end = file->size;
-	ret = copy_part(copy, 0, file->size);
+	ret = copy_kept_range(copy, 0, file->size);
 
 	copy->at = copy->end;
 	memset(head, 0, 4);
@@ -401,7 +402,7 @@ static int write_version_6(struct dat_copy *copy)
 		ret = copy_dat_bytes(copy, move.options_end, move.events);
 	copy->at = move.events + move.events_by;
 	if (!ret)
-		ret = copy_part(copy, move.events, file->size);
+		ret = copy_kept_range(copy, move.events, file->size);
 	return ret ? ret : move_stored_offsets(copy, &move);
 }
 
@@ -422,7 +423,7 @@ static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knot
 
 	*knots = calloc(num, size);
 	if (!*knots && num)
-		return io_no_memory(copy->task.io);
+		return io_fail_no_memory(copy->task.io);
 	for (uint32_t i = 0; i < num && ok; i++) {
 		memcpy(&(*knots)[i], (const char *)from + i * from_size,
 		       size < from_size ? size : from_size);

@@ -33,13 +33,14 @@ struct dat_events {
 
 static void set_stream_time(const struct dat_events *events, struct dat_event_stream *stream)
 {
-	stream->time_ns = dat_time(&events->file, stream->pages.cpu->number, stream->event.ts);
+	stream->time_ns = dat_convert_stamp(&events->file, stream->pages.cpu->number,
+					    stream->event.ts);
 }
 
 /* Return 1 if there is another event; 0 if there is none, or the rest is damaged; -ENOMEM. */
 static int advance_dat_stream(const struct dat_events *events, struct dat_event_stream *stream)
 {
-	const int ret = dat_next(&stream->pages, &stream->event);
+	const int ret = dat_next_event(&stream->pages, &stream->event);
 
 	if (ret == -ENOMEM)
 		return ret;
@@ -57,7 +58,7 @@ static int open_dat_stream(struct dat_events *events, const struct dat_buffer *b
 	int ret;
 
 	stream->time_ns = INT64_MIN;
-	ret = dat_first(&stream->pages, &events->file, buffer, &buffer->cpus[cpu]);
+	ret = dat_begin_events(&stream->pages, &events->file, buffer, &buffer->cpus[cpu]);
 	if (!ret)
 		ret = advance_dat_stream(events, stream);
 	if (ret > 0)
@@ -69,7 +70,7 @@ static int open_dat_stream(struct dat_events *events, const struct dat_buffer *b
 static int open_dat_streams(struct dat_events *events)
 {
 	const struct dat_file *file = &events->file;
-	const char *clock = dat_clock(file);
+	const char *clock = dat_get_clock(file);
 	size_t num = 0;
 
 	for (size_t i = 0; i < file->num_buffers; i++)
@@ -81,13 +82,13 @@ static int open_dat_streams(struct dat_events *events)
 	for (size_t i = 0; i < file->num_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
 
-		if (!dat_has_data(buffer) || strcmp(dat_clock_of(file, buffer), clock))
+		if (!dat_has_data(buffer) || strcmp(dat_get_buffer_clock(file, buffer), clock))
 			continue;
 		for (uint32_t cpu = 0; cpu < buffer->num_cpus; cpu++)
 			if (open_dat_stream(events, buffer, cpu) == -ENOMEM)
 				return -ENOMEM;
 	}
-	time_heap_order(&events->heap);
+	time_heap_restore_order(&events->heap);
 	return 0;
 }
 
@@ -133,14 +134,14 @@ static int report_next_dat_event(struct dat_events *events, struct dat_event_str
 		ret = report_dat_loss(events, stream);
 		stream->lost = 0;
 		set_stream_time(events, stream);
-		time_heap_go_on(&events->heap, stream->time_ns);
-		return ret ? event_stopped(events->reading) : 0;
+		time_heap_advance_first(&events->heap, stream->time_ns);
+		return ret ? event_fail_stopped(events->reading) : 0;
 	}
 	if (report_dat_event(events, stream))
-		return event_stopped(events->reading);
+		return event_fail_stopped(events->reading);
 	ret = advance_dat_stream(events, stream);
 	if (ret > 0)
-		time_heap_go_on(&events->heap, stream->time_ns);
+		time_heap_advance_first(&events->heap, stream->time_ns);
 	else if (!ret)
 		time_heap_end_first(&events->heap);
 	return ret < 0 ? ret : 0;
@@ -162,7 +163,7 @@ static int read_open_dat_file(struct dat_events *events)
 static void release_dat_events(struct dat_events *events)
 {
 	for (size_t i = 0; i < events->num_streams; i++)
-		dat_release(&events->streams[i].pages);
+		dat_release_pages(&events->streams[i].pages);
 	free(events->streams);
 	free(events->heap.items);
 	dat_close(&events->file);

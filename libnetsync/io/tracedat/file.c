@@ -24,21 +24,21 @@
 #define MAX_GROWTH 100
 #define FREE_DATA ((uint64_t)64 << 20)
 
-int dat_problem(struct dat_file *file, const char *words)
+int dat_set_problem(struct dat_file *file, const char *words)
 {
 	file->problem = words;
 	return -EILSEQ;
 }
 
-uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size)
+uint64_t dat_read_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size)
 {
-	return number_of_bytes(bytes, size, file->big_endian);
+	return bytes_to_number(bytes, size, file->big_endian);
 }
 
 uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t number,
 			unsigned int size)
 {
-	return put_number_in_bytes(bytes, number, size, file->big_endian);
+	return number_to_bytes(bytes, number, size, file->big_endian);
 }
 
 /* A place in the file; version 7 knows the size of each section. */
@@ -67,14 +67,14 @@ bool dat_decompress(const struct dat_file *file, void *to, size_t to_size, const
 
 static int decompress_section(struct dat_file *file, struct cursor *cursor)
 {
-	size_t from_size = cursor_number(cursor, 4), to_size = cursor_number(cursor, 4);
+	size_t from_size = cursor_read_number(cursor, 4), to_size = cursor_read_number(cursor, 4);
 	void *from;
 	int ret = 0;
 
 	if (cursor->bad || from_size > cursor->end - cursor->at)
-		return dat_problem(file, CUT_SHORT);
+		return dat_set_problem(file, CUT_SHORT);
 	if (from_size > MAX_SECTIONS || to_size > MAX_SECTIONS - file->sections_size)
-		return dat_problem(
+		return dat_set_problem(
 			file,
 			"its sections decompress to more than 64 MiB, which is more than any recording needs; record again, or omit the file");
 	file->sections_size += to_size;
@@ -86,7 +86,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	}
 	if (read_bytes_at(file->from, from, from_size, cursor->at) < from_size ||
 	    !dat_decompress(file, cursor->memory, to_size, from, from_size))
-		ret = dat_problem(file, "a section cannot be decompressed");
+		ret = dat_set_problem(file, "a section cannot be decompressed");
 	free(from);
 	cursor->at = 0;
 	cursor->end = to_size;
@@ -103,15 +103,15 @@ static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64
 
 	*cursor = make_dat_cursor(file, at);
 	if (at > file->size)
-		return dat_problem(file, CUT_SHORT);
-	found = cursor_number(cursor, 2);
-	flags = cursor_number(cursor, 2);
-	cursor_get(cursor, description, sizeof(description));
-	size = cursor_number(cursor, 8);
+		return dat_set_problem(file, CUT_SHORT);
+	found = cursor_read_number(cursor, 2);
+	flags = cursor_read_number(cursor, 2);
+	cursor_read_bytes(cursor, description, sizeof(description));
+	size = cursor_read_number(cursor, 8);
 	if (cursor->bad || size > file->size - cursor->at)
-		return dat_problem(file, CUT_SHORT);
+		return dat_set_problem(file, CUT_SHORT);
 	if (found != id)
-		return dat_problem(file, "a section has an unexpected type");
+		return dat_set_problem(file, "a section has an unexpected type");
 	if (id == OPTION_DONE)
 		memcpy(file->description, description, sizeof(description));
 	cursor->end = cursor->at + size;
@@ -128,28 +128,28 @@ static int read_header_info(struct dat_file *file, struct cursor *cursor)
 	char *text;
 
 	cursor_skip(cursor, sizeof("header_page"));
-	text = cursor_text(cursor, cursor_number(cursor, 8));
+	text = cursor_read_text(cursor, cursor_read_number(cursor, 8));
 	if (!text)
-		return cursor->bad ? dat_problem(file, CUT_SHORT) : -ENOMEM;
+		return cursor->bad ? dat_set_problem(file, CUT_SHORT) : -ENOMEM;
 	commit = strstr(text, " commit;");
 	if (commit)
 		sscanf(commit, " commit; offset:%*u; size:%u;", &size);
 	free(text);
 	if (size != 4 && size != 8)
-		return dat_problem(file, "the layout of its pages is unknown");
+		return dat_set_problem(file, "the layout of its pages is unknown");
 	file->long_size = size;
 	cursor_skip(cursor, sizeof("header_event"));
-	cursor_skip(cursor, cursor_number(cursor, 8));
-	return cursor->bad ? dat_problem(file, CUT_SHORT) : 0;
+	cursor_skip(cursor, cursor_read_number(cursor, 8));
+	return cursor->bad ? dat_set_problem(file, CUT_SHORT) : 0;
 }
 
 static void skip_systems(struct cursor *cursor)
 {
-	uint32_t num = cursor_number(cursor, 4);
+	uint32_t num = cursor_read_number(cursor, 4);
 	char system[256];
 
 	while (num-- && !cursor->bad) {
-		cursor_word(cursor, system, sizeof(system));
+		cursor_read_word(cursor, system, sizeof(system));
 		tracefs_skip_formats(cursor);
 	}
 }
@@ -160,11 +160,11 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor, struct d
 	char word[10];
 	int ret;
 
-	cursor_get(cursor, word, sizeof(word));
+	cursor_read_bytes(cursor, word, sizeof(word));
 	if (!cursor->bad && memcmp(word, "flyrecord", sizeof(word)))
-		return dat_problem(file, "it contains text instead of events");
+		return dat_set_problem(file, "it contains text instead of events");
 	ret = dat_read_cpus(file, cursor, buffer, num_cpus);
-	return ret == -EILSEQ ? dat_problem(file, CUT_SHORT) : ret;
+	return ret == -EILSEQ ? dat_set_problem(file, CUT_SHORT) : ret;
 }
 
 /* Read a file of version 6: parts in a fixed order, up to the events. */
@@ -182,11 +182,11 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
 	tracefs_skip_formats(cursor);
 	file->formats_at = cursor->at;
 	skip_systems(cursor);
-	cursor_skip(cursor, cursor_number(cursor, 4)); /* symbols */
-	cursor_skip(cursor, cursor_number(cursor, 4)); /* formats of printk() */
-	cursor_skip(cursor, cursor_number(cursor, 8)); /* names of tasks */
-	num_cpus = cursor_number(cursor, 4);
-	cursor_get(cursor, word, sizeof(word));
+	cursor_skip(cursor, cursor_read_number(cursor, 4)); /* symbols */
+	cursor_skip(cursor, cursor_read_number(cursor, 4)); /* formats of printk() */
+	cursor_skip(cursor, cursor_read_number(cursor, 8)); /* names of tasks */
+	num_cpus = cursor_read_number(cursor, 4);
+	cursor_read_bytes(cursor, word, sizeof(word));
 	file->no_options = memcmp(word, "options  ", sizeof(word));
 	if (!file->no_options)
 		ret = dat_read_options(file, cursor, &none, &none);
@@ -216,7 +216,7 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
  */
 static int read_version_7(struct dat_file *file, struct cursor *cursor)
 {
-	uint64_t at = cursor_number(cursor, 8), header_info = 0;
+	uint64_t at = cursor_read_number(cursor, 8), header_info = 0;
 	struct cursor section;
 	int ret = 0;
 
@@ -228,13 +228,13 @@ static int read_version_7(struct dat_file *file, struct cursor *cursor)
 			ret = dat_read_options(file, &section, &header_info, &next);
 		free(section.memory);
 		if (!ret && next && next <= at)
-			ret = dat_problem(file, "its list of options does not end");
+			ret = dat_set_problem(file, "its list of options does not end");
 		at = next;
 	}
 	if (ret < 0)
 		return ret;
 	if (!header_info)
-		return dat_problem(file, "the description of its page layout is missing");
+		return dat_set_problem(file, "the description of its page layout is missing");
 	ret = open_dat_section(file, &section, header_info, OPTION_HEADER_INFO);
 	if (!ret)
 		ret = read_header_info(file, &section);
@@ -246,10 +246,10 @@ static int read_compression(struct dat_file *file, struct cursor *cursor)
 {
 	char name[32], version[32];
 
-	cursor_word(cursor, name, sizeof(name));
-	cursor_word(cursor, version, sizeof(version));
+	cursor_read_word(cursor, name, sizeof(name));
+	cursor_read_word(cursor, version, sizeof(version));
 	if (cursor->bad)
-		return dat_problem(file, CUT_SHORT);
+		return dat_set_problem(file, CUT_SHORT);
 	if (!strcmp(name, "zstd"))
 		file->compression = DAT_ZSTD;
 	else if (!strcmp(name, "zlib"))
@@ -268,13 +268,13 @@ static int read_dat_header(struct dat_file *file)
 	int ret = 0;
 
 	cursor_skip(&cursor, DAT_MAGIC_SIZE);
-	cursor_word(&cursor, version, sizeof(version));
+	cursor_read_word(&cursor, version, sizeof(version));
 	file->version = strtoul(version, NULL, 10);
-	file->big_endian = cursor.big_endian = cursor_number(&cursor, 1);
+	file->big_endian = cursor.big_endian = cursor_read_number(&cursor, 1);
 	cursor_skip(&cursor, 1); /* the size of a long of trace-cmd */
-	file->page_size = cursor_number(&cursor, 4);
+	file->page_size = cursor_read_number(&cursor, 4);
 	if (cursor.bad)
-		return dat_problem(file, CUT_SHORT);
+		return dat_set_problem(file, CUT_SHORT);
 	if (file->version != 6 && file->version != 7) {
 		file->problem = "its format version is neither 6 nor 7";
 		return -EPROTONOSUPPORT;
@@ -302,7 +302,7 @@ static bool is_page_size(uint32_t size)
  * Data of processors must not overlap, as far as they are in the file: else a small file
  * could have the same data read any number of times.
  */
-static bool are_cpu_data_apart(const struct dat_file *file)
+static bool is_cpu_data_disjoint(const struct dat_file *file)
 {
 	uint64_t left = file->size;
 
@@ -331,8 +331,8 @@ static bool is_unpacked_size_bounded(const struct dat_file *file)
 	left += FREE_DATA;
 	for (size_t i = 0; i < file->num_buffers; i++)
 		for (uint32_t j = 0; j < file->buffers[i].num_cpus; j++) {
-			const uint64_t size = dat_unpacked_size(file, &file->buffers[i],
-								&file->buffers[i].cpus[j]);
+			const uint64_t size = dat_compute_unpacked_size(file, &file->buffers[i],
+									&file->buffers[i].cpus[j]);
 
 			if (size > left)
 				return false;
@@ -353,11 +353,11 @@ int dat_open(struct dat_file *file, struct netsync_io *io, const char *path)
 	ret = read_dat_header(file);
 	for (size_t i = 0; i < file->num_buffers && !ret; i++)
 		if (!is_page_size(file->buffers[i].page_size))
-			ret = dat_problem(file, "its page size is impossible");
-	if (!ret && !are_cpu_data_apart(file))
-		ret = dat_problem(file, "several processors refer to the same pages");
+			ret = dat_set_problem(file, "its page size is impossible");
+	if (!ret && !is_cpu_data_disjoint(file))
+		ret = dat_set_problem(file, "several processors refer to the same pages");
 	if (!ret && !is_unpacked_size_bounded(file))
-		ret = dat_problem(
+		ret = dat_set_problem(
 			file,
 			"its events decompress to more than 100 times the size of the file, so it is probably not a recording; if it is a recording, decompress it with \"trace-cmd convert --compression none\"");
 	return ret;
@@ -397,6 +397,6 @@ int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data)
 		ret = tracefs_read_systems(&cursor, use, data);
 	free(cursor.memory);
 	if (!ret && cursor.bad)
-		ret = dat_problem(file, CUT_SHORT);
+		ret = dat_set_problem(file, CUT_SHORT);
 	return ret;
 }

@@ -117,7 +117,7 @@ int dat_fail(const struct dat_file *file, struct netsync_io *io, const char *pat
 int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data);
 
 /* The number in @size bytes: 1, 2, 4 or 8. */
-uint64_t dat_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size);
+uint64_t dat_read_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size);
 
 /* Decompress. Return false if the result does not have exactly @to_size bytes. */
 bool dat_decompress(const struct dat_file *file, void *to, size_t to_size, const void *from,
@@ -131,14 +131,14 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t nu
 bool dat_has_data(const struct dat_buffer *buffer);
 
 /* The clock of a buffer; in version 6 the file has one for all. */
-const char *dat_clock_of(const struct dat_file *file, const struct dat_buffer *buffer);
+const char *dat_get_buffer_clock(const struct dat_file *file, const struct dat_buffer *buffer);
 /*
  * Return the clock of the main buffer if it has data, or of another buffer that has data.
  * Return NULL if no buffer has data.
  */
-const char *dat_clock(const struct dat_file *file);
+const char *dat_get_clock(const struct dat_file *file);
 
 /* The time of a raw timestamp of a processor, as trace-cmd report -t prints it. */
-int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts);
+int64_t dat_convert_stamp(const struct dat_file *file, uint32_t cpu, uint64_t ts);
 
 #endif

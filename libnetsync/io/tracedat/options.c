@@ -25,9 +25,9 @@ static int compare_samples_by_time(const void *a, const void *b)
 	return p->time < q->time ? -1 : p->time > q->time;
 }
 
-static int read_samples(struct cursor *cursor, struct dat_shift *shift)
+static int read_shift_samples(struct cursor *cursor, struct dat_shift *shift)
 {
-	shift->num = cursor_number(cursor, 4);
+	shift->num = cursor_read_number(cursor, 4);
 	if (cursor->bad || shift->num > (cursor->end - cursor->at) / 24) {
 		shift->num = 0;
 		return -EILSEQ;
@@ -36,29 +36,29 @@ static int read_samples(struct cursor *cursor, struct dat_shift *shift)
 	if (!shift->samples)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < shift->num; i++)
-		shift->samples[i].time = cursor_number(cursor, 8);
+		shift->samples[i].time = cursor_read_number(cursor, 8);
 	for (uint32_t i = 0; i < shift->num; i++)
-		shift->samples[i].offset = cursor_number(cursor, 8);
+		shift->samples[i].offset = cursor_read_number(cursor, 8);
 	for (uint32_t i = 0; i < shift->num; i++)
-		shift->samples[i].scaling = cursor_number(cursor, 8);
+		shift->samples[i].scaling = cursor_read_number(cursor, 8);
 	return 0;
 }
 
 /* Files of some versions have no fractions: scaling is in whole numbers then. */
-static void read_fractions(struct cursor *cursor, struct dat_file *file)
+static void read_shift_fractions(struct cursor *cursor, struct dat_file *file)
 {
 	if (cursor->at == cursor->end)
 		return;
 	for (uint32_t cpu = 0; cpu < file->num_shifts; cpu++)
 		for (uint32_t i = 0; i < file->shifts[cpu].num; i++) {
-			uint64_t bits = cursor_number(cursor, 8);
+			uint64_t bits = cursor_read_number(cursor, 8);
 
 			cursor->bad |= bits > 63;
 			file->shifts[cpu].samples[i].fraction = bits;
 		}
 }
 
-static void sort_samples(struct dat_shift *shift)
+static void sort_shift_samples(struct dat_shift *shift)
 {
 	uint32_t num = 0;
 
@@ -79,29 +79,29 @@ void dat_free_shifts(struct dat_file *file)
 }
 
 /* Read an option TIME_SHIFT; of several, the last one counts. */
-static int read_shifts(struct dat_file *file, struct cursor *cursor)
+static int read_time_shifts(struct dat_file *file, struct cursor *cursor)
 {
 	uint32_t num;
 	int ret = 0;
 
 	dat_free_shifts(file);
 	cursor_skip(cursor, 8);
-	file->interpolate = cursor_number(cursor, 4) & SHIFT_INTERPOLATES;
-	num = cursor_number(cursor, 4);
+	file->interpolate = cursor_read_number(cursor, 4) & SHIFT_INTERPOLATES;
+	num = cursor_read_number(cursor, 4);
 	if (cursor->bad || num > (cursor->end - cursor->at) / 4)
-		return dat_problem(file, "its option TIME_SHIFT is damaged");
+		return dat_set_problem(file, "its option TIME_SHIFT is damaged");
 	file->shifts = calloc(num + 1, sizeof(*file->shifts));
 	if (!file->shifts)
 		return -ENOMEM;
 	for (; file->num_shifts < num && !ret; file->num_shifts++)
-		ret = read_samples(cursor, &file->shifts[file->num_shifts]);
+		ret = read_shift_samples(cursor, &file->shifts[file->num_shifts]);
 	if (ret == -ENOMEM)
 		return ret;
-	read_fractions(cursor, file);
+	read_shift_fractions(cursor, file);
 	if (ret < 0 || cursor->bad)
-		return dat_problem(file, "its option TIME_SHIFT is damaged");
+		return dat_set_problem(file, "its option TIME_SHIFT is damaged");
 	for (uint32_t cpu = 0; cpu < num; cpu++)
-		sort_samples(&file->shifts[cpu]);
+		sort_shift_samples(&file->shifts[cpu]);
 	return 0;
 }
 
@@ -131,9 +131,9 @@ int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat
 	for (uint32_t i = 0; i < num; i++) {
 		struct dat_cpu *cpu = &buffer->cpus[i];
 
-		cpu->number = file->version < 7 ? i : cursor_number(cursor, 4);
-		cpu->at = cursor_number(cursor, 8);
-		cpu->size = cursor_number(cursor, 8);
+		cpu->number = file->version < 7 ? i : cursor_read_number(cursor, 4);
+		cpu->at = cursor_read_number(cursor, 8);
+		cpu->size = cursor_read_number(cursor, 8);
 		cursor->bad |= cpu->number >= DAT_MAX_CPUS;
 	}
 	if (cursor->bad)
@@ -155,19 +155,19 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 
 	if (!buffer)
 		return -ENOMEM;
-	at = cursor_number(cursor, 8);
-	cursor_word(cursor, name, sizeof(name));
-	cursor_word(cursor, clock, sizeof(clock));
+	at = cursor_read_number(cursor, 8);
+	cursor_read_word(cursor, name, sizeof(name));
+	cursor_read_word(cursor, clock, sizeof(clock));
 	buffer->name = strdup(name);
 	buffer->clock = strdup(clock);
 	if (!buffer->name || !buffer->clock)
 		return -ENOMEM;
-	buffer->page_size = cursor_number(cursor, 4);
+	buffer->page_size = cursor_read_number(cursor, 4);
 	buffer->section_at = at;
 	if (read_bytes_at(file->from, section, sizeof(section), at) < sizeof(section))
-		return dat_problem(file, CUT_SHORT);
-	buffer->compressed = dat_number(file, section + 2, 2) & SECTION_COMPRESSED;
-	return dat_read_cpus(file, cursor, buffer, cursor_number(cursor, 4));
+		return dat_set_problem(file, CUT_SHORT);
+	buffer->compressed = dat_read_number(file, section + 2, 2) & SECTION_COMPRESSED;
+	return dat_read_cpus(file, cursor, buffer, cursor_read_number(cursor, 4));
 }
 
 /* A buffer of version 6: the option has the place of its list, which is read later. */
@@ -182,8 +182,8 @@ static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 	if (!buffer->cpus)
 		return -ENOMEM;
 	buffer->told_at = cursor->at;
-	buffer->cpus->at = cursor_number(cursor, 8);
-	cursor_word(cursor, name, sizeof(name));
+	buffer->cpus->at = cursor_read_number(cursor, 8);
+	cursor_read_word(cursor, name, sizeof(name));
 	buffer->name = strdup(name);
 	return buffer->name ? 0 : -ENOMEM;
 }
@@ -191,7 +191,7 @@ static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 static int read_text_option(struct cursor *cursor, char **text)
 {
 	free(*text);
-	*text = cursor_text(cursor, cursor->end - cursor->at);
+	*text = cursor_read_text(cursor, cursor->end - cursor->at);
 	return *text || cursor->bad ? 0 : -ENOMEM;
 }
 
@@ -232,23 +232,23 @@ static int read_option(struct dat_file *file, unsigned int id, struct cursor *cu
 	case OPTION_UNAME:
 		return read_text_option(cursor, &file->uname);
 	case OPTION_CPUCOUNT:
-		file->cpu_count = cursor_number(cursor, 4);
+		file->cpu_count = cursor_read_number(cursor, 4);
 		break;
 	case OPTION_TRACEID:
-		file->id = cursor_number(cursor, 8);
+		file->id = cursor_read_number(cursor, 8);
 		file->has_id = !cursor->bad;
 		break;
 	case OPTION_TIME_SHIFT:
-		return read_shifts(file, cursor);
+		return read_time_shifts(file, cursor);
 	case OPTION_TSC2NSEC:
-		file->tsc_mult = cursor_number(cursor, 4);
-		file->tsc_shift = cursor_number(cursor, 4);
+		file->tsc_mult = cursor_read_number(cursor, 4);
+		file->tsc_shift = cursor_read_number(cursor, 4);
 		if (file->tsc_shift > 63)
-			return dat_problem(file, "its option TSC2NSEC is damaged");
+			return dat_set_problem(file, "its option TSC2NSEC is damaged");
 		break;
 	case OPTION_BUFFER:
 		if (file->num_buffers == MAX_BUFFERS)
-			return dat_problem(file, "it has more buffers than netsync supports");
+			return dat_set_problem(file, "it has more buffers than netsync supports");
 		return file->version < 7 ? note_buffer_6(file, cursor) :
 					   read_buffer_7(file, cursor);
 	default:
@@ -264,7 +264,7 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *hea
 	int ret = 0;
 
 	while (!ret) {
-		unsigned int id = cursor_number(cursor, 2);
+		unsigned int id = cursor_read_number(cursor, 2);
 		struct cursor option = *cursor;
 		uint32_t size;
 
@@ -272,27 +272,27 @@ int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *hea
 			file->options_end = option.at - 2;
 			return 0;
 		}
-		size = cursor_number(cursor, 4);
+		size = cursor_read_number(cursor, 4);
 		option.at = cursor->at;
 		option.end = cursor->at + size;
 		cursor_skip(cursor, size);
 		if (cursor->bad)
-			return dat_problem(file, CUT_SHORT);
+			return dat_set_problem(file, CUT_SHORT);
 		if (id == OPTION_HEADER_INFO)
-			*header_info = cursor_number(&option, 8);
+			*header_info = cursor_read_number(&option, 8);
 		else if (id == OPTION_EVENT_FORMATS)
-			file->formats_at = cursor_number(&option, 8);
+			file->formats_at = cursor_read_number(&option, 8);
 		else if (id != OPTION_DONE)
 			ret = read_option(file, id, &option);
 		if (option.bad && !ret)
 			ret = -EILSEQ;
 		if (id == OPTION_DONE) {
 			file->next_at = cursor->memory ? 0 : option.at;
-			*next = cursor_number(&option, 8);
+			*next = cursor_read_number(&option, 8);
 			break;
 		}
 	}
 	return ret == -EILSEQ && !file->problem ?
-		       dat_problem(file, "one of its options is damaged") :
+		       dat_set_problem(file, "one of its options is damaged") :
 		       ret;
 }

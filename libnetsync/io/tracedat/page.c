@@ -46,7 +46,7 @@ static uint8_t *reserve_page_space(struct dat_space *space, size_t size)
 	return space->bytes;
 }
 
-static int read_plain(struct dat_pages *pages)
+static int read_plain_chunk(struct dat_pages *pages)
 {
 	uint64_t left = pages->end - pages->at;
 	size_t size = pages->buffer->page_size;
@@ -64,26 +64,26 @@ static int read_plain(struct dat_pages *pages)
 }
 
 /* Get the sizes of the compressed chunk at pages->at. Return false if there is none. */
-static bool chunk_sizes(const struct dat_pages *pages, uint32_t *from, uint32_t *to)
+static bool read_chunk_sizes(const struct dat_pages *pages, uint32_t *from, uint32_t *to)
 {
 	uint8_t sizes[8];
 
 	if (pages->end - pages->at < sizeof(sizes) ||
 	    read_bytes_at(pages->file->from, sizes, sizeof(sizes), pages->at) < sizeof(sizes))
 		return false;
-	*from = dat_number(pages->file, sizes, 4);
-	*to = dat_number(pages->file, sizes + 4, 4);
+	*from = dat_read_number(pages->file, sizes, 4);
+	*to = dat_read_number(pages->file, sizes + 4, 4);
 	return *from <= pages->end - pages->at - sizeof(sizes) && *to <= MAX_CHUNK &&
 	       *to / MAX_RATIO <= *from;
 }
 
-static int read_compressed(struct dat_pages *pages)
+static int read_compressed_chunk(struct dat_pages *pages)
 {
 	uint32_t from_size, to_size;
 	uint8_t *from;
 	int ret = 1;
 
-	if (!chunk_sizes(pages, &from_size, &to_size))
+	if (!read_chunk_sizes(pages, &from_size, &to_size))
 		return -EILSEQ;
 	from = reserve_page_space(&pages->packed, from_size + (size_t)1);
 	pages->chunk = reserve_page_space(&pages->space, to_size + (size_t)1);
@@ -98,14 +98,14 @@ static int read_compressed(struct dat_pages *pages)
 	return ret;
 }
 
-static int read_chunk(struct dat_pages *pages)
+static int read_next_chunk(struct dat_pages *pages)
 {
 	pages->chunk = NULL;
 	pages->chunk_size = pages->page = 0;
 	pages->event = pages->events_end = NULL;
 	if (pages->buffer->compressed)
-		return pages->chunks ? read_compressed(pages) : 0;
-	return pages->at < pages->end ? read_plain(pages) : 0;
+		return pages->chunks ? read_compressed_chunk(pages) : 0;
+	return pages->at < pages->end ? read_plain_chunk(pages) : 0;
 }
 
 /* ---- pages ------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static uint64_t read_num_missed(const struct dat_pages *pages, const uint8_t *pa
 	uint64_t num = 0;
 
 	if ((marks & MISSED_STORED) && room >= size)
-		num = dat_number(pages->file, pages->events_end, size);
+		num = dat_read_number(pages->file, pages->events_end, size);
 	/* An absurd number would hide all others. */
 	return num && num < UINT32_MAX ? num : 1;
 }
@@ -133,7 +133,7 @@ static int read_next_page(struct dat_pages *pages)
 	int ret;
 
 	if (pages->page == pages->chunk_size) {
-		ret = read_chunk(pages);
+		ret = read_next_chunk(pages);
 		if (ret <= 0)
 			return ret;
 	}
@@ -141,8 +141,8 @@ static int read_next_page(struct dat_pages *pages)
 		return -EILSEQ;
 	page = pages->chunk + pages->page;
 	pages->page += page_size;
-	pages->ts = dat_number(file, page, TIME_SIZE);
-	marks = dat_number(file, page + TIME_SIZE, file->long_size);
+	pages->ts = dat_read_number(file, page, TIME_SIZE);
+	marks = dat_read_number(file, page + TIME_SIZE, file->long_size);
 	size = marks & DATA_MASK;
 	if (size > page_size - TIME_SIZE - file->long_size)
 		return -EILSEQ;
@@ -163,7 +163,7 @@ static uint64_t make_stamp_absolute(uint64_t before, uint64_t stamp)
 }
 
 /* Read the next record of the page. Return 1 for an event; 0 for a time or padding; -EILSEQ. */
-static int take_page_record(struct dat_pages *pages, struct dat_event *event)
+static int read_page_record(struct dat_pages *pages, struct dat_event *event)
 {
 	const struct dat_file *file = pages->file;
 	size_t left = pages->events_end - pages->event, size;
@@ -173,7 +173,7 @@ static int take_page_record(struct dat_pages *pages, struct dat_event *event)
 
 	if (left < 4)
 		return -EILSEQ;
-	head = dat_number(file, at, 4);
+	head = dat_read_number(file, at, 4);
 	type = file->big_endian ? head >> DELTA_BITS : head & 31;
 	delta = file->big_endian ? head & ((1 << DELTA_BITS) - 1) : head >> 5;
 	if (type == PADDING && !delta) {
@@ -183,7 +183,7 @@ static int take_page_record(struct dat_pages *pages, struct dat_event *event)
 	if (type == LARGE || type >= PADDING) {
 		if (left < 8)
 			return -EILSEQ;
-		word = dat_number(file, at + 4, 4);
+		word = dat_read_number(file, at + 4, 4);
 	}
 	size = type == LARGE || type == PADDING ? ((size_t)word + 3) & ~(size_t)3 :
 	       type >= TIME_EXTEND		? 4 :
@@ -205,7 +205,7 @@ static int take_page_record(struct dat_pages *pages, struct dat_event *event)
 	return 1;
 }
 
-int dat_next(struct dat_pages *pages, struct dat_event *event)
+int dat_next_event(struct dat_pages *pages, struct dat_event *event)
 {
 	int ret = 0;
 
@@ -215,21 +215,22 @@ int dat_next(struct dat_pages *pages, struct dat_event *event)
 			if (ret <= 0)
 				return ret;
 		}
-		ret = take_page_record(pages, event);
+		ret = read_page_record(pages, event);
 	}
 	return ret;
 }
 
 /* Write a page of records of @pages, the first of which comes after @ts. */
-static void put_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts, const uint8_t *first,
-		     const uint8_t *last)
+static void put_cut_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts,
+			 const uint8_t *first, const uint8_t *last)
 {
 	const struct dat_file *file = pages->file;
 	const size_t page_size = pages->buffer->page_size;
 	const uint8_t *page = pages->chunk + pages->page - page_size;
 	const unsigned int word = file->long_size;
 	const uint8_t *records = page + TIME_SIZE + word;
-	uint64_t marks = dat_number(file, page + TIME_SIZE, word) & (MISSED_EVENTS | MISSED_STORED);
+	uint64_t marks = dat_read_number(file, page + TIME_SIZE, word) &
+			 (MISSED_EVENTS | MISSED_STORED);
 	uint8_t *end = to + TIME_SIZE + word + (last - first);
 
 	/* What was lost was lost before the first record, and counted if there was room. */
@@ -256,7 +257,7 @@ int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64
 		uint64_t ts = pages->ts;
 
 		while (pages->event != pages->events_end) {
-			ret = take_page_record(pages, &event);
+			ret = read_page_record(pages, &event);
 			if (ret < 0)
 				return ret;
 			if (!ret)
@@ -270,14 +271,14 @@ int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64
 		}
 		if (!last)
 			continue;
-		put_page(pages, to, ts, first, last);
+		put_cut_page(pages, to, ts, first, last);
 		return 1;
 	}
 	return ret;
 }
 
-int dat_first(struct dat_pages *pages, const struct dat_file *file, const struct dat_buffer *buffer,
-	      const struct dat_cpu *cpu)
+int dat_begin_events(struct dat_pages *pages, const struct dat_file *file,
+		     const struct dat_buffer *buffer, const struct dat_cpu *cpu)
 {
 	uint8_t chunks[4];
 
@@ -303,7 +304,7 @@ int dat_first(struct dat_pages *pages, const struct dat_file *file, const struct
 	if (read_bytes_at(file->from, chunks, sizeof(chunks), cpu->at) < sizeof(chunks))
 		return -EILSEQ;
 	pages->at += sizeof(chunks);
-	pages->chunks = dat_number(file, chunks, sizeof(chunks));
+	pages->chunks = dat_read_number(file, chunks, sizeof(chunks));
 	return 0;
 }
 
@@ -319,19 +320,19 @@ static void seek_last_pages(struct dat_pages *pages)
 			pages->at += (left - 1) / page_size * page_size;
 		return;
 	}
-	while (pages->chunks > 1 && chunk_sizes(pages, &from, &to)) {
+	while (pages->chunks > 1 && read_chunk_sizes(pages, &from, &to)) {
 		pages->at += 8 + (uint64_t)from;
 		pages->chunks--;
 	}
 }
 
-int dat_last(struct dat_pages *pages, struct dat_event *event)
+int dat_find_last_event(struct dat_pages *pages, struct dat_event *event)
 {
 	bool any = false;
 	int ret;
 
 	seek_last_pages(pages);
-	while ((ret = dat_next(pages, event)) > 0)
+	while ((ret = dat_next_event(pages, event)) > 0)
 		any = true;
 	/* The time of a page without events is after all events before it. */
 	if (!any) {
@@ -341,8 +342,8 @@ int dat_last(struct dat_pages *pages, struct dat_event *event)
 	return ret == -ENOMEM ? ret : any;
 }
 
-void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
-	      const void *data)
+void dat_skip_before(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
+		     const void *data)
 {
 	const uint64_t page_size = pages->buffer->page_size;
 	/* The last page known to be before, and the first page known not to be before. */
@@ -357,7 +358,7 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 
 		if (read_bytes_at(pages->file->from, time, sizeof(time),
 				  pages->at + middle * page_size) == sizeof(time) &&
-		    is_before(data, dat_number(pages->file, time, sizeof(time))))
+		    is_before(data, dat_read_number(pages->file, time, sizeof(time))))
 			from = middle;
 		else
 			to = middle;
@@ -365,23 +366,23 @@ void dat_pass(struct dat_pages *pages, bool (*is_before)(const void *data, uint6
 	pages->at += from * page_size;
 }
 
-uint64_t dat_unpacked_size(const struct dat_file *file, const struct dat_buffer *buffer,
-			   const struct dat_cpu *cpu)
+uint64_t dat_compute_unpacked_size(const struct dat_file *file, const struct dat_buffer *buffer,
+				   const struct dat_cpu *cpu)
 {
 	struct dat_pages pages;
 	uint32_t from, to;
 	uint64_t size = 0;
 
-	if (!buffer->compressed || dat_first(&pages, file, buffer, cpu))
+	if (!buffer->compressed || dat_begin_events(&pages, file, buffer, cpu))
 		return 0;
-	for (; pages.chunks && chunk_sizes(&pages, &from, &to); pages.chunks--) {
+	for (; pages.chunks && read_chunk_sizes(&pages, &from, &to); pages.chunks--) {
 		pages.at += 8 + (uint64_t)from;
 		size += to;
 	}
 	return size;
 }
 
-void dat_release(struct dat_pages *pages)
+void dat_release_pages(struct dat_pages *pages)
 {
 	free(pages->space.bytes);
 	free(pages->packed.bytes);

@@ -6,7 +6,7 @@
 #include "io/tracedat/file.h"
 
 /* Set file->problem, why the file cannot be read. Return -EILSEQ. */
-int dat_problem(struct dat_file *file, const char *words);
+int dat_set_problem(struct dat_file *file, const char *words);
 #define CUT_SHORT "the file is shorter than it declares"
 
 /* Flags of a section, and of the option TIME_SHIFT. */

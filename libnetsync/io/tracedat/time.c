@@ -37,7 +37,7 @@ static uint64_t shift_dat_time(const struct dat_file *file, const struct dat_shi
 	return shift_dat_time_between(file, ts, &shift->samples[from], &shift->samples[from + 1]);
 }
 
-int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
+int64_t dat_convert_stamp(const struct dat_file *file, uint32_t cpu, uint64_t ts)
 {
 	if (cpu < file->num_shifts && file->shifts[cpu].num)
 		ts = shift_dat_time(file, &file->shifts[cpu], ts);
@@ -46,7 +46,7 @@ int64_t dat_time(const struct dat_file *file, uint32_t cpu, uint64_t ts)
 	return (int64_t)(ts + file->offset_ns);
 }
 
-const char *dat_clock_of(const struct dat_file *file, const struct dat_buffer *buffer)
+const char *dat_get_buffer_clock(const struct dat_file *file, const struct dat_buffer *buffer)
 {
 	if (file->tsc_mult)
 		return "tsc2nsec";
@@ -55,7 +55,7 @@ const char *dat_clock_of(const struct dat_file *file, const struct dat_buffer *b
 	return file->clock ? file->clock : "local";
 }
 
-const char *dat_clock(const struct dat_file *file)
+const char *dat_get_clock(const struct dat_file *file)
 {
 	const char *clock = NULL;
 
@@ -63,7 +63,7 @@ const char *dat_clock(const struct dat_file *file)
 		const struct dat_buffer *buffer = &file->buffers[i];
 
 		if (dat_has_data(buffer) && (!clock || !*buffer->name))
-			clock = dat_clock_of(file, buffer);
+			clock = dat_get_buffer_clock(file, buffer);
 	}
 	return clock;
 }

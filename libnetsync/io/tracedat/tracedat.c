@@ -53,7 +53,7 @@ static const struct clock_kind {
 	{ "counter", "counts events instead of time", false },
 };
 
-static bool dat_claims(const struct found *found)
+static bool is_dat_file(const struct found *found)
 {
 	return found->head_len >= DAT_MAGIC_SIZE && !memcmp(found->head, DAT_MAGIC, DAT_MAGIC_SIZE);
 }
@@ -83,13 +83,13 @@ static int keep_dat_formats(struct trace *trace)
 static int64_t convert_stream_stamp(const struct tracedat *dat, const struct dat_stream *stream,
 				    uint64_t ts)
 {
-	return dat_time(&dat->file, stream->pages.cpu->number, ts);
+	return dat_convert_stamp(&dat->file, stream->pages.cpu->number, ts);
 }
 
 static void end_dat_stream(struct dat_stream *stream)
 {
 	stream->ended = true;
-	dat_release(&stream->pages);
+	dat_release_pages(&stream->pages);
 }
 
 static void warn_of_damaged_dat(struct trace *trace, const struct dat_stream *stream)
@@ -114,21 +114,21 @@ static int find_stream_range(struct trace *trace, struct dat_stream *stream)
 	int64_t begin_ns, end_ns;
 	int ret;
 
-	ret = dat_next(&stream->pages, &first);
-	dat_release(&stream->pages);
+	ret = dat_next_event(&stream->pages, &first);
+	dat_release_pages(&stream->pages);
 	if (ret <= 0)
 		return ret;
-	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
+	ret = dat_begin_events(&stream->pages, &dat->file, stream->buffer, cpu);
 	if (!ret)
-		ret = dat_last(&stream->pages, &last);
-	dat_release(&stream->pages);
+		ret = dat_find_last_event(&stream->pages, &last);
+	dat_release_pages(&stream->pages);
 	if (ret == -ENOMEM)
 		return ret;
 	begin_ns = convert_stream_stamp(dat, stream, first.ts);
 	end_ns = ret > 0 ? convert_stream_stamp(dat, stream, last.ts) : begin_ns;
 	range_extend(&trace->range, begin_ns, end_ns > begin_ns ? end_ns : begin_ns);
 	trace->range_hash = (trace->range_hash ^ first.ts) * FNV_PRIME ^ end_ns;
-	return dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
+	return dat_begin_events(&stream->pages, &dat->file, stream->buffer, cpu);
 }
 
 static int add_dat_stream(struct trace *trace, size_t buffer, const struct dat_cpu *cpu)
@@ -139,7 +139,7 @@ static int add_dat_stream(struct trace *trace, size_t buffer, const struct dat_c
 
 	stream->buffer = &dat->file.buffers[buffer];
 	stream->span.hi = -1;
-	ret = dat_first(&stream->pages, &dat->file, stream->buffer, cpu);
+	ret = dat_begin_events(&stream->pages, &dat->file, stream->buffer, cpu);
 	if (!ret && cpu->size)
 		ret = find_stream_range(trace, stream);
 	if (ret == -ENOMEM)
@@ -171,10 +171,10 @@ static int add_dat_streams(struct trace *trace)
 
 		if (!dat_has_data(buffer))
 			continue;
-		if (strcmp(dat_clock_of(file, buffer), trace->clock_name)) {
+		if (strcmp(dat_get_buffer_clock(file, buffer), trace->clock_name)) {
 			io_warn(trace->io,
 				"%s: buffer %s has a different clock (%s) from the others (%s) and was not used.",
-				trace->path, buffer->name, dat_clock_of(file, buffer),
+				trace->path, buffer->name, dat_get_buffer_clock(file, buffer),
 				trace->clock_name);
 			continue;
 		}
@@ -192,7 +192,7 @@ static char *make_dat_host_name(const struct trace *trace, const struct dat_file
 	const char *from = file->uname ? strchr(file->uname, ' ') : NULL;
 	const size_t len = from ? strcspn(from + 1, " \n") : 0;
 
-	return len ? strndup(from + 1, len) : tracefs_host_of_file(trace->real_path);
+	return len ? strndup(from + 1, len) : tracefs_get_host_of_file(trace->real_path);
 }
 
 static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
@@ -201,7 +201,7 @@ static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
 }
 
 /* Hash of the offsets that are added to times, in which files of one session may differ. */
-static uint64_t hash_times(const struct dat_file *file)
+static uint64_t hash_time_offsets(const struct dat_file *file)
 {
 	uint64_t sum = add_to_session_hash(1, file->offset_ns);
 
@@ -221,7 +221,7 @@ static uint64_t hash_times(const struct dat_file *file)
 static int identify_dat_trace(struct trace *trace)
 {
 	const struct dat_file *file = &((struct tracedat *)trace->state)->file;
-	const char *clock = dat_clock(file);
+	const char *clock = dat_get_clock(file);
 	uint64_t id = file->id;
 
 	if (!clock) {
@@ -237,7 +237,7 @@ static int identify_dat_trace(struct trace *trace)
 	if (!trace->host_name || !trace->clock_name || io_make_printable(&trace->clock_name))
 		return -ENOMEM;
 	memcpy(trace->clock_uuid, &id, sizeof(id));
-	id = hash_times(file);
+	id = hash_time_offsets(file);
 	memcpy(trace->clock_uuid + sizeof(id), &id, sizeof(id));
 	memcpy(trace->uuid, trace->clock_uuid, UUID_SIZE);
 	trace->has_clock_uuid = true;
@@ -249,7 +249,7 @@ static int identify_dat_trace(struct trace *trace)
 }
 
 /* Can times of the trace's clock be corrected? */
-static bool check_clock(struct trace *trace)
+static bool check_dat_clock(struct trace *trace)
 {
 	const struct clock_kind *kind = clock_kinds;
 	const struct clock_kind *end = kind + sizeof(clock_kinds) / sizeof(*kind);
@@ -278,7 +278,7 @@ static int dat_reader_open(struct trace *trace)
 	int ret;
 
 	if (!dat)
-		return io_no_memory(trace->io);
+		return io_fail_no_memory(trace->io);
 	trace->state = dat;
 	dat->formats.trace = trace;
 	trace->range.hi = -1;
@@ -288,7 +288,7 @@ static int dat_reader_open(struct trace *trace)
 	ret = identify_dat_trace(trace);
 	if (ret < 0)
 		return fail_dat_trace(trace, ret);
-	if (!ret || !check_clock(trace))
+	if (!ret || !check_dat_clock(trace))
 		return 0;
 	ret = keep_dat_formats(trace);
 	if (ret < 0)
@@ -315,14 +315,14 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 
 	stream->last_ns = convert_stream_stamp(dat, stream, event->ts);
 	stream->any = true;
-	if (!range_has(&trace->window, stream->last_ns)) {
+	if (!range_contains(&trace->window, stream->last_ns)) {
 		/* Losses before the window are ignored, as are events before it. */
 		if (stream->last_ns < trace->window.lo)
 			stream->pages.lost = 0;
 		return 0;
 	}
 	range_extend(&stream->span, stream->last_ns, stream->last_ns);
-	if (!format || !tracefs_decode(format, big_endian, event->data, event->size, &seen) ||
+	if (!format || !tracefs_decode_event(format, big_endian, event->data, event->size, &seen) ||
 	    !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
 		return 0;
 	/* Shifted or converted times are not those of the kernel's clock. */
@@ -330,21 +330,21 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 		return 0;
 	if (!seen.is_clock)
 		seen.at.buffer = stream->buffer - dat->file.buffers;
-	return io_event(trace, &seen);
+	return io_add_event(trace, &seen);
 }
 
-static int read_stream(struct trace *trace, struct dat_stream *stream, int64_t until_ns)
+static int read_dat_stream(struct trace *trace, struct dat_stream *stream, int64_t until_ns)
 {
 	int ret = 0;
 
 	while (!stream->ended && !(stream->any && stream->last_ns > until_ns)) {
 		struct dat_event event;
 
-		ret = dat_next(&stream->pages, &event);
+		ret = dat_next_event(&stream->pages, &event);
 		if (ret == -EILSEQ)
 			warn_of_damaged_dat(trace, stream);
 		else if (ret < 0)
-			return io_no_memory(trace->io);
+			return io_fail_no_memory(trace->io);
 		if (ret <= 0)
 			end_dat_stream(stream);
 		else
@@ -355,7 +355,7 @@ static int read_stream(struct trace *trace, struct dat_stream *stream, int64_t u
 	trace->info.lost_events += stream->pages.lost;
 	stream->pages.lost = 0;
 	return stream->span.lo <= stream->span.hi ?
-		       io_span(trace, stream->span.lo, stream->span.hi) :
+		       io_add_span(trace, stream->span.lo, stream->span.hi) :
 		       0;
 }
 
@@ -366,7 +366,7 @@ static int dat_reader_read(struct trace *trace, int64_t until_ns)
 	int ret = 0;
 
 	for (size_t i = 0; i < dat->num_streams && ret >= 0; i++) {
-		ret = read_stream(trace, &dat->streams[i], until_ns);
+		ret = read_dat_stream(trace, &dat->streams[i], until_ns);
 		more |= !dat->streams[i].ended;
 	}
 	return ret < 0 ? ret : more;
@@ -399,7 +399,7 @@ static void dat_reader_limit(struct trace *trace)
 		const struct before before = { dat, stream, trace->window.lo };
 
 		if (!stream->ended)
-			dat_pass(&stream->pages, is_stamp_before, &before);
+			dat_skip_before(&stream->pages, is_stamp_before, &before);
 	}
 }
 
@@ -410,7 +410,7 @@ static void dat_reader_close(struct trace *trace)
 	if (!dat)
 		return;
 	for (size_t i = 0; i < dat->num_streams; i++)
-		dat_release(&dat->streams[i].pages);
+		dat_release_pages(&dat->streams[i].pages);
 	free(dat->streams);
 	free(dat->formats.list);
 	dat_close(&dat->file);
@@ -421,7 +421,7 @@ const struct trace_reader tracedat_reader = {
 	.format = "trace.dat",
 	.avoids_loss = "larger buffers (trace-cmd record -b) avoid this",
 	.to_record = "record the netsync events with \"" RECORD_COMMAND "\"",
-	.claims = dat_claims,
+	.claims = is_dat_file,
 	.takes_compressed = true,
 	.open = dat_reader_open,
 	.file = dat_reader_file,

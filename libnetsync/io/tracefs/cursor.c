@@ -22,7 +22,7 @@ size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at)
 	return done;
 }
 
-void cursor_get(struct cursor *cursor, void *to, size_t size)
+void cursor_read_bytes(struct cursor *cursor, void *to, size_t size)
 {
 	if (!cursor->bad && size <= cursor->end - cursor->at) {
 		if (cursor->memory)
@@ -46,7 +46,7 @@ void cursor_skip(struct cursor *cursor, uint64_t size)
 		cursor->at += size;
 }
 
-uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endian)
+uint64_t bytes_to_number(const uint8_t *bytes, unsigned int size, bool big_endian)
 {
 	uint64_t number = 0;
 
@@ -55,26 +55,26 @@ uint64_t number_of_bytes(const uint8_t *bytes, unsigned int size, bool big_endia
 	return number;
 }
 
-uint8_t *put_number_in_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian)
+uint8_t *number_to_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian)
 {
 	for (unsigned int i = 0; i < size; i++)
 		bytes[big_endian ? size - 1 - i : i] = number >> (8 * i);
 	return bytes + size;
 }
 
-uint64_t cursor_number(struct cursor *cursor, unsigned int size)
+uint64_t cursor_read_number(struct cursor *cursor, unsigned int size)
 {
 	uint8_t bytes[8];
 
-	cursor_get(cursor, bytes, size);
-	return number_of_bytes(bytes, size, cursor->big_endian);
+	cursor_read_bytes(cursor, bytes, size);
+	return bytes_to_number(bytes, size, cursor->big_endian);
 }
 
 /*
  * Read a text of @size bytes, and add a 0. Return NULL if out of memory or if the input is
  * invalid.
  */
-char *cursor_text(struct cursor *cursor, uint64_t size)
+char *cursor_read_text(struct cursor *cursor, uint64_t size)
 {
 	char *text;
 
@@ -85,16 +85,16 @@ char *cursor_text(struct cursor *cursor, uint64_t size)
 	text = malloc(size + 1);
 	if (!text)
 		return NULL;
-	cursor_get(cursor, text, size);
+	cursor_read_bytes(cursor, text, size);
 	text[size] = '\0';
 	return text;
 }
 
 /* A word that ends with a 0, which must fit into @room bytes. */
-void cursor_word(struct cursor *cursor, char *word, size_t room)
+void cursor_read_word(struct cursor *cursor, char *word, size_t room)
 {
 	for (size_t i = 0; i < room; i++) {
-		cursor_get(cursor, &word[i], 1);
+		cursor_read_bytes(cursor, &word[i], 1);
 		if (!word[i])
 			return;
 	}

@@ -15,7 +15,7 @@
  * Remove a prefix that marks data elsewhere in the event. Return false if there is no such
  * prefix.
  */
-static bool take_declaration_prefix(char **declaration, const char *prefix)
+static bool skip_declaration_prefix(char **declaration, const char *prefix)
 {
 	const size_t length = strlen(prefix);
 
@@ -34,8 +34,8 @@ bool tracefs_parse_field(struct tracefs_declaration *field, const char *line)
 	if (sscanf(line, " field:%127[^;]; offset:%u; size:%u; signed:%d;", field->text, &field->at,
 		   &field->size, &field->is_signed) < 3)
 		return false;
-	field->is_data_loc = take_declaration_prefix(&begin, "__data_loc ");
-	field->is_rel_loc = take_declaration_prefix(&begin, "__rel_loc ");
+	field->is_data_loc = skip_declaration_prefix(&begin, "__data_loc ");
+	field->is_rel_loc = skip_declaration_prefix(&begin, "__rel_loc ");
 	bracket = strchr(begin, '[');
 	field->is_array = bracket;
 	if (bracket && !field->is_data_loc && !field->is_rel_loc)
@@ -85,19 +85,20 @@ bool tracefs_parse_format(struct tracefs_format *format, char *text, const char 
 
 	*format = (struct tracefs_format){ 0 };
 	*name = line && !strncmp(line, "name: ", 6) ? line + 6 : "";
-	format->kind = event_kind(*name);
+	format->kind = event_find_kind(*name);
 	while ((line = strtok_r(NULL, "\n", &rest))) {
 		sscanf(line, "ID: %hu", &format->id);
 		if (tracefs_parse_field(&field, line))
 			add_format_field(format, field.name, field.at, field.size);
 	}
-	return format->kind && format->kind->protocol && event_is_whole(format->kind, format->has);
+	return format->kind && format->kind->protocol &&
+	       event_has_wanted_fields(format->kind, format->has);
 }
 
 /* ---- events ------------------------------------------------------------ */
 
-bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const uint8_t *event,
-		    uint32_t size, struct event_seen *seen)
+bool tracefs_decode_event(const struct tracefs_format *format, bool big_endian,
+			  const uint8_t *event, uint32_t size, struct event_seen *seen)
 {
 	struct event_values v;
 
@@ -109,11 +110,11 @@ bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const 
 		const uint8_t *bytes = event + field->at;
 
 		if (field->meaning == SADDR)
-			address_set(v.saddr, bytes, field->size);
+			address_copy(v.saddr, bytes, field->size);
 		else if (field->meaning == DADDR)
-			address_set(v.daddr, bytes, field->size);
+			address_copy(v.daddr, bytes, field->size);
 		else
-			v.number[field->meaning] = number_of_bytes(bytes, field->size, big_endian);
+			v.number[field->meaning] = bytes_to_number(bytes, field->size, big_endian);
 	}
 	memset(seen, 0, sizeof(*seen));
 	return event_decode(format->kind, &v, seen);
@@ -123,24 +124,24 @@ bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const 
 
 void tracefs_skip_formats(struct cursor *cursor)
 {
-	uint32_t num = cursor_number(cursor, 4);
+	uint32_t num = cursor_read_number(cursor, 4);
 
 	while (num-- && !cursor->bad)
-		cursor_skip(cursor, cursor_number(cursor, 8));
+		cursor_skip(cursor, cursor_read_number(cursor, 8));
 }
 
 int tracefs_read_systems(struct cursor *cursor, tracefs_use_format use, void *data)
 {
-	uint32_t systems = cursor_number(cursor, 4);
+	uint32_t systems = cursor_read_number(cursor, 4);
 	char system[256];
 
 	while (systems-- && !cursor->bad) {
 		uint32_t num;
 
-		cursor_word(cursor, system, sizeof(system));
-		num = cursor_number(cursor, 4);
+		cursor_read_word(cursor, system, sizeof(system));
+		num = cursor_read_number(cursor, 4);
 		while (num-- && !cursor->bad) {
-			char *text = cursor_text(cursor, cursor_number(cursor, 8));
+			char *text = cursor_read_text(cursor, cursor_read_number(cursor, 8));
 
 			if (!text && !cursor->bad)
 				return -ENOMEM;
@@ -175,7 +176,7 @@ void tracefs_keep_format(void *data, const char *system, char *text)
 		return;
 	}
 	whole = tracefs_parse_format(&format, text, &name);
-	if (!whole && event_kind(name)) {
+	if (!whole && event_find_kind(name)) {
 		trace->has_unusable = true;
 		io_warn(trace->io,
 			"%s: the events %s lack the fields of all known versions and are not used.",
@@ -212,14 +213,14 @@ const struct tracefs_format *tracefs_find_format(const struct tracefs_formats *f
 
 	if (size < sizeof(id))
 		return NULL;
-	id = number_of_bytes(event, sizeof(id), big_endian);
+	id = bytes_to_number(event, sizeof(id), big_endian);
 	for (size_t i = 0; i < formats->num; i++)
 		if (formats->list[i].id == id)
 			return &formats->list[i];
 	return NULL;
 }
 
-char *tracefs_host_of_file(const char *path)
+char *tracefs_get_host_of_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;

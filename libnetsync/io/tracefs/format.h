@@ -53,8 +53,8 @@ bool tracefs_parse_field(struct tracefs_declaration *field, const char *line);
 bool tracefs_parse_format(struct tracefs_format *format, char *text, const char **name);
 
 /* Decode an event. Return as event_decode(), and false if the event is too small for its fields. */
-bool tracefs_decode(const struct tracefs_format *format, bool big_endian, const uint8_t *event,
-		    uint32_t size, struct event_seen *seen);
+bool tracefs_decode_event(const struct tracefs_format *format, bool big_endian,
+			  const uint8_t *event, uint32_t size, struct event_seen *seen);
 
 /* ---- descriptions in a file --------------------------------------------- */
 
@@ -85,7 +85,7 @@ void tracefs_keep_format(void *formats, const char *system, char *text);
  */
 void tracefs_end_formats(const struct tracefs_formats *formats, const char *command);
 /* A host's name by that of its file: "/tmp/web.dat" is of "web". Return NULL if out of memory. */
-char *tracefs_host_of_file(const char *path);
+char *tracefs_get_host_of_file(const char *path);
 
 /*
  * Return the format of a raw event, identified by its first bytes, or NULL if it is not a

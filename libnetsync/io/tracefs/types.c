@@ -112,7 +112,7 @@ static bool add_type(struct tracefs_types *types, const char *system, char *text
 }
 
 /* Return false if out of memory. */
-static bool begin_types(struct tracefs_types *types)
+static bool init_tracefs_types(struct tracefs_types *types)
 {
 	*types = (struct tracefs_types){
 		.by_id = calloc(NUM_IDS, sizeof(*types->by_id)),
@@ -127,14 +127,14 @@ void tracefs_add_type(void *data, const char *system, char *text)
 	types->no_memory |= !add_type(types, system, text);
 }
 
-/* Free data that is needed while events are read; free_types() frees all other data. */
-static void end_types(struct tracefs_types *types)
+/* Free data that is needed while events are read; free_tracefs_types() frees all other data. */
+static void free_type_index(struct tracefs_types *types)
 {
 	free(types->by_id);
 	types->by_id = NULL;
 }
 
-static void free_types(struct tracefs_types *types)
+static void free_tracefs_types(struct tracefs_types *types)
 {
 	for (size_t i = 0; i < types->num; i++) {
 		struct tracefs_type *type = &types->list[i];
@@ -147,7 +147,7 @@ static void free_types(struct tracefs_types *types)
 		free(type->name);
 	}
 	free(types->list);
-	end_types(types);
+	free_type_index(types);
 }
 
 /* ---- values -------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static bool find_field_data(const struct tracefs_raw *raw, const struct tracefs_
 		return false;
 	if (!field->is_data_loc && !field->is_rel_loc)
 		return true;
-	word = number_of_bytes(raw->data + *at, 4, raw->big_endian);
+	word = bytes_to_number(raw->data + *at, 4, raw->big_endian);
 	*at = (word & 0xffff) + (field->is_rel_loc ? *at + 4 : 0);
 	*size = word >> 16;
 	return *at <= raw->size && *size <= raw->size - *at;
@@ -180,7 +180,7 @@ static int64_t extend_sign(uint64_t number, uint32_t size)
 static void set_number_value(struct netsync_io_value *value, const struct tracefs_raw *raw,
 			     const struct tracefs_type_field *field, uint32_t at)
 {
-	const uint64_t number = number_of_bytes(raw->data + at, field->size, raw->big_endian);
+	const uint64_t number = bytes_to_number(raw->data + at, field->size, raw->big_endian);
 
 	value->kind = field->is_signed ? NETSYNC_IO_SIGNED : NETSYNC_IO_UNSIGNED;
 	value->number = field->is_signed ? extend_sign(number, field->size) : (int64_t)number;
@@ -211,7 +211,7 @@ bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *r
 			struct netsync_io_event *event)
 {
 	const uint32_t number =
-		raw->size < 2 ? 0 : types->by_id[number_of_bytes(raw->data, 2, raw->big_endian)];
+		raw->size < 2 ? 0 : types->by_id[bytes_to_number(raw->data, 2, raw->big_endian)];
 	const struct tracefs_type *type = number ? &types->list[number - 1] : NULL;
 
 	raw->raw.value = tracefs_get_value;
@@ -233,16 +233,17 @@ bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *r
 int tracefs_read_sources(const struct event_reading *reading, tracefs_read_source read)
 {
 	struct tracefs_types *types = calloc(reading->num + (size_t)1, sizeof(*types));
-	int ret = types ? 0 : io_no_memory(reading->io);
+	int ret = types ? 0 : io_fail_no_memory(reading->io);
 
 	for (uint32_t i = 0; i < reading->num && !ret; i++) {
-		ret = begin_types(&types[i]) ? read(reading, &reading->sources[i], &types[i]) :
-					       io_no_memory(reading->io);
-		end_types(&types[i]);
+		ret = init_tracefs_types(&types[i]) ?
+			      read(reading, &reading->sources[i], &types[i]) :
+			      io_fail_no_memory(reading->io);
+		free_type_index(&types[i]);
 	}
 	/* Not before: those of different files have different pointers. */
 	for (uint32_t i = 0; i < reading->num && types; i++)
-		free_types(&types[i]);
+		free_tracefs_types(&types[i]);
 	free(types);
 	return ret;
 }

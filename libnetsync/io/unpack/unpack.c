@@ -101,7 +101,7 @@ static int fail_damaged_file(struct unpacked *file, int err)
  * Fill the buffer if it is empty. Return 1; 0 if there are no more bytes; or a negative errno
  * value.
  */
-static int fill_buffer(struct unpacked *file)
+static int fill_decode_buffer(struct unpacked *file)
 {
 	ssize_t len;
 
@@ -119,7 +119,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 {
 	for (;;) {
 		struct decoding d = { .out = to, .out_size = size };
-		int ret = fill_buffer(file);
+		int ret = fill_decode_buffer(file);
 		size_t in_size;
 
 		if (ret < 0)

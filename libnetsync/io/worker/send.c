@@ -26,7 +26,7 @@ static struct {
 	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE when the timer was set */
 	size_t used;		  /* bytes put and not sent, */
 	struct worker_head last;  /* of which these are the head and the place of the last */
-	size_t last_at;		  /* record, if worker_extend() put it; SIZE_MAX: it did not */
+	size_t last_at; /* record, if worker_reserve_bytes() put it; SIZE_MAX: it did not */
 	/*
 	 * Chosen: one call of write() for several hundred events, so that both processes are
 	 * busy.
@@ -185,7 +185,7 @@ static uint8_t *begin_record(const struct worker_head *head, size_t most)
 	if (out.used + WORKER_HEAD_SIZE + most > sizeof(out.bytes))
 		worker_flush();
 	at = out.bytes + out.used;
-	worker_put_head(at, head);
+	worker_encode_head(at, head);
 	return at + WORKER_HEAD_SIZE;
 }
 
@@ -198,7 +198,7 @@ void worker_put(uint16_t what, uint16_t number, const void *data, size_t size)
 	out.last_at = SIZE_MAX;
 }
 
-uint8_t *worker_extend(uint16_t what, uint16_t number, size_t most)
+uint8_t *worker_reserve_bytes(uint16_t what, uint16_t number, size_t most)
 {
 	if (out.last_at < SIZE_MAX && out.last.what == what && out.last.number == number &&
 	    out.last.size + most <= WORKER_MAX_SIZE && out.used + most <= sizeof(out.bytes))
@@ -210,11 +210,11 @@ uint8_t *worker_extend(uint16_t what, uint16_t number, size_t most)
 	return out.bytes + out.used;
 }
 
-void worker_extended(const uint8_t *end)
+void worker_commit_bytes(const uint8_t *end)
 {
 	out.used = end - out.bytes;
 	out.last.size = out.used - out.last_at - WORKER_HEAD_SIZE;
-	worker_put_head(out.bytes + out.last_at, &out.last);
+	worker_encode_head(out.bytes + out.last_at, &out.last);
 }
 
 void worker_put_text(uint16_t what, uint16_t number, const char *text)
@@ -237,7 +237,7 @@ bool worker_is_alone(int timeout_ms)
 	return poll_socket(0, timeout_ms);
 }
 
-bool worker_was_told(void)
+bool worker_has_command(void)
 {
 	return heard.at < heard.num || poll_socket(POLLIN, 0);
 }
@@ -263,7 +263,7 @@ static void receive_commands(void)
 	set_timer(out.limits.seconds);
 }
 
-void worker_hear(void *data, size_t size)
+void worker_read_command(void *data, size_t size)
 {
 	for (size_t done = 0; done < size;) {
 		size_t num;

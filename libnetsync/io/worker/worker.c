@@ -69,7 +69,7 @@ static bool is_file_kept(int file, int fd, const struct worker_task *task)
 }
 
 /* Close sockets of other workers, or the caller would not see these end. */
-static void close_others(int fd, const struct worker_task *task)
+static void close_other_files(int fd, const struct worker_task *task)
 {
 	const int null = open("/dev/null", O_RDWR);
 	int last = fd > STDERR_FILENO ? fd : STDERR_FILENO;
@@ -103,7 +103,7 @@ static void become_worker(int fd, const struct worker_task *task)
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_memory(task->limits.memory);
 	prefer_oom_kill();
-	close_others(fd, task);
+	close_other_files(fd, task);
 }
 
 static void free_buffers(struct worker *worker)
@@ -198,7 +198,7 @@ bool worker_was_killed(int status)
 	return status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-void worker_put_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head)
+void worker_encode_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head)
 {
 	const uint64_t both = htole64(head->size | (uint64_t)head->what << 32 |
 				      (uint64_t)head->number << 48);
@@ -206,8 +206,8 @@ void worker_put_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *
 	memcpy(bytes, &both, WORKER_HEAD_SIZE);
 }
 
-ssize_t worker_take_record(const void *bytes, size_t num, struct worker_head *head,
-			   char payload[WORKER_MAX_SIZE + 1])
+ssize_t worker_decode_record(const void *bytes, size_t num, struct worker_head *head,
+			     char payload[WORKER_MAX_SIZE + 1])
 {
 	uint64_t both;
 
@@ -237,8 +237,8 @@ static int use_buffered_records(struct worker *worker, worker_use use, void *dat
 	ssize_t num;
 	int ret = 0;
 
-	while (!ret && (num = worker_take_record(worker->buffer + at, worker->used - at, &head,
-						 payload.bytes))) {
+	while (!ret && (num = worker_decode_record(worker->buffer + at, worker->used - at, &head,
+						   payload.bytes))) {
 		if (num < 0)
 			return num;
 		at += num;
@@ -265,7 +265,7 @@ static void send_unsent_commands(struct worker *worker)
  * Never wait, because the worker may wait for this process before it receives. If out of
  * memory, the worker ends.
  */
-void worker_tell(struct worker *worker, const void *data, size_t size)
+void worker_send_command(struct worker *worker, const void *data, size_t size)
 {
 	char *unsent = realloc(worker->unsent, worker->num_unsent + size);
 
@@ -321,7 +321,7 @@ static int64_t read_clock_ns(clockid_t clock)
  * Does the worker wait for a command, without unread commands in its socket? A stopped worker,
  * as in a debugger, leaves commands unread.
  */
-static bool is_idle(const struct worker *worker)
+static bool is_worker_idle(const struct worker *worker)
 {
 	int unread = 0;
 
@@ -333,7 +333,7 @@ bool worker_made_progress(struct worker *worker)
 {
 	const struct worker_life *life = worker->life;
 	const uint64_t beats = __atomic_load_n(&life->beats, __ATOMIC_RELAXED);
-	bool moved = beats != worker->seen_beats || is_idle(worker);
+	bool moved = beats != worker->seen_beats || is_worker_idle(worker);
 	clockid_t clock;
 	int64_t cpu_ns;
 

@@ -8,7 +8,7 @@
  *	caller (worker.c)		worker (send.c)
  *	worker_start() ---- fork() ---->  run()
  *	worker_receive() <-- records ---  worker_put()
- *	worker_tell() ---- commands --->  worker_hear()
+ *	worker_send_command() ---- commands --->  worker_read_command()
  */
 #ifndef NETSYNC_IO_WORKER_H
 #define NETSYNC_IO_WORKER_H
@@ -100,13 +100,13 @@ bool worker_was_killed(int status);
 #define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
 
 /* Write the head of a record, whose numbers are little-endian. */
-void worker_put_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head);
+void worker_encode_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head);
 /*
  * Consume a record, with a zero byte after its payload. Return its size; 0 if it is incomplete;
  * -EPROTO if it is too large.
  */
-ssize_t worker_take_record(const void *bytes, size_t num, struct worker_head *head,
-			   char payload[WORKER_MAX_SIZE + 1]);
+ssize_t worker_decode_record(const void *bytes, size_t num, struct worker_head *head,
+			     char payload[WORKER_MAX_SIZE + 1]);
 
 /*
  * Called for each record. Return 0; 1 to stop receiving records for now; or a negative value on
@@ -121,10 +121,10 @@ typedef int (*worker_use)(void *data, const struct worker_head *head, const void
 int worker_receive(struct worker *worker, worker_use use, void *data);
 
 /*
- * Send a command for worker_hear(). Bytes that the socket does not accept immediately are sent
- * while receiving or waiting. If the worker has ended, worker_receive() reports this.
+ * Send a command for worker_read_command(). Bytes that the socket does not accept immediately are
+ * sent while receiving or waiting. If the worker has ended, worker_receive() reports this.
  */
-void worker_tell(struct worker *worker, const void *data, size_t size);
+void worker_send_command(struct worker *worker, const void *data, size_t size);
 
 /* Is there data in the socket for worker_receive()? */
 bool worker_has_more(const struct worker *worker);
@@ -171,8 +171,8 @@ void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
  * @most bytes, or to a new one, and then say up to where that was written. What was put so is
  * sent even if a signal ends the process.
  */
-uint8_t *worker_extend(uint16_t what, uint16_t number, size_t most);
-void worker_extended(const uint8_t *end);
+uint8_t *worker_reserve_bytes(uint16_t what, uint16_t number, size_t most);
+void worker_commit_bytes(const uint8_t *end);
 /* Put a text with its 0, cut to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);
 /* Send all records that were put; wait until the socket takes them. */
@@ -190,8 +190,8 @@ bool worker_is_alone(int timeout_ms);
  * Wait for a command of @size bytes, after flushing output if none is available yet. Exit if
  * the caller is gone.
  */
-void worker_hear(void *data, size_t size);
-/* Is there a command for worker_hear(), without waiting? */
-bool worker_was_told(void);
+void worker_read_command(void *data, size_t size);
+/* Is there a command for worker_read_command(), without waiting? */
+bool worker_has_command(void);
 
 #endif

@@ -21,13 +21,13 @@
 #define LOCKSPACE "states"
 #define RESOURCE "res0"
 
-static void die(const char *what)
+static void exit_with_perror(const char *what)
 {
 	perror(what);
 	exit(1);
 }
 
-static dlm_lshandle_t join(void)
+static dlm_lshandle_t join_lockspace(void)
 {
 	dlm_lshandle_t space = dlm_open_lockspace(LOCKSPACE);
 
@@ -35,15 +35,15 @@ static dlm_lshandle_t join(void)
 }
 
 /* Keep a lock on the resource, which otherwise loses its value. */
-static void keep(dlm_lshandle_t space, struct dlm_lksb *lock)
+static void keep_null_lock(dlm_lshandle_t space, struct dlm_lksb *lock)
 {
 	if (dlm_ls_lock_wait(space, LKM_NLMODE, lock, 0, RESOURCE, strlen(RESOURCE), 0, NULL, NULL,
 			     NULL) ||
 	    lock->sb_status)
-		die("lock");
+		exit_with_perror("lock");
 }
 
-static uint64_t hold(dlm_lshandle_t space, unsigned int us)
+static uint64_t hold_lock(dlm_lshandle_t space, unsigned int us)
 {
 	_Alignas(8) char value[VALUE_SIZE] = { 0 };
 	struct dlm_lksb lock = { .sb_lvbptr = value };
@@ -52,7 +52,7 @@ static uint64_t hold(dlm_lshandle_t space, unsigned int us)
 	if (dlm_ls_lock_wait(space, LKM_EXMODE, &lock, LKF_VALBLK, RESOURCE, strlen(RESOURCE), 0,
 			     NULL, NULL, NULL) ||
 	    lock.sb_status)
-		die("lock");
+		exit_with_perror("lock");
 	memcpy(&count, value, sizeof(count));
 	count++;
 	memcpy(value, &count, sizeof(count));
@@ -61,24 +61,24 @@ static uint64_t hold(dlm_lshandle_t space, unsigned int us)
 	if (dlm_ls_lock_wait(space, LKM_NLMODE, &lock, LKF_CONVERT | LKF_VALBLK, RESOURCE,
 			     strlen(RESOURCE), 0, NULL, NULL, NULL) ||
 	    lock.sb_status)
-		die("convert");
+		exit_with_perror("convert");
 	if (dlm_ls_unlock_wait(space, lock.sb_lkid, 0, &lock))
-		die("unlock");
+		exit_with_perror("unlock");
 	return count;
 }
 
 int main(int argc, char **argv)
 {
-	dlm_lshandle_t space = join();
+	dlm_lshandle_t space = join_lockspace();
 	struct dlm_lksb kept = { 0 };
 
 	if (argc != 3)
 		return 1;
 	if (!space)
-		die("lockspace");
-	keep(space, &kept);
+		exit_with_perror("lockspace");
+	keep_null_lock(space, &kept);
 	for (int i = 0; i < atoi(argv[1]); i++)
-		printf("%" PRIu64 "\n", hold(space, atoi(argv[2])));
+		printf("%" PRIu64 "\n", hold_lock(space, atoi(argv[2])));
 	fflush(stdout);
 	/* The other node may still use the lockspace. */
 	dlm_close_lockspace(space);

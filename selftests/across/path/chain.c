@@ -49,7 +49,7 @@ struct request {
 	uint32_t device;
 };
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t read_chain_clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
@@ -57,40 +57,40 @@ static int64_t clock_ns(clockid_t clock)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static int64_t now(void)
+static int64_t read_elapsed_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return read_chain_clock_ns(CLOCK_MONOTONIC);
 }
 
-static int64_t cpu(void)
+static int64_t read_thread_cpu_ns(void)
 {
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return read_chain_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-static void say_span(uint32_t number, const char *name, int64_t begin_ns, int64_t end_ns)
+static void log_span(uint32_t number, const char *name, int64_t begin_ns, int64_t end_ns)
 {
 	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns, (long long)end_ns);
 }
 
 /* Log what was done from the given time until now. */
-static void say(uint32_t number, const char *name, int64_t begin_ns)
+static void log_span_until_now(uint32_t number, const char *name, int64_t begin_ns)
 {
-	say_span(number, name, begin_ns, now());
+	log_span(number, name, begin_ns, read_elapsed_ns());
 }
 
 /*
  * Compute until the thread has used this much processor time: elapsed time would include
  * times at which the thread was preempted.
  */
-static void compute(uint32_t us)
+static void compute_for_us(uint32_t us)
 {
-	const int64_t end_ns = cpu() + us * INT64_C(1000);
+	const int64_t end_ns = read_thread_cpu_ns() + us * INT64_C(1000);
 
-	while (cpu() < end_ns)
+	while (read_thread_cpu_ns() < end_ns)
 		;
 }
 
-static void doze(uint32_t us)
+static void sleep_for_us(uint32_t us)
 {
 	const struct timespec t = { us / 1000000, us % 1000000 * 1000 };
 
@@ -99,7 +99,7 @@ static void doze(uint32_t us)
 
 /* ---- connections --------------------------------------------------------- */
 
-static int tcp(void)
+static int open_tcp_socket(void)
 {
 	const int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
@@ -110,11 +110,11 @@ static int tcp(void)
 }
 
 /* Connect to an address like "10.1.1.2:80", whose server may not listen yet. */
-static int reach(const char *address)
+static int connect_to(const char *address)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	char host[32];
-	int fd = tcp(), port, tries = 0;
+	int fd = open_tcp_socket(), port, tries = 0;
 
 	if (sscanf(address, "%31[^:]:%d", host, &port) != 2 ||
 	    inet_pton(AF_INET, host, &to.sin_addr) != 1)
@@ -125,15 +125,15 @@ static int reach(const char *address)
 			err(1, "%s", address);
 		close(fd);
 		usleep(100000);
-		fd = tcp();
+		fd = open_tcp_socket();
 	}
 	return fd;
 }
 
-static int answer_at(const char *port)
+static int accept_one_at(const char *port)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
-	const int fd = tcp(), one = 1;
+	const int fd = open_tcp_socket(), one = 1;
 	int peer;
 
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) || listen(fd, 1))
@@ -145,14 +145,14 @@ static int answer_at(const char *port)
 	return peer;
 }
 
-static void tell(int fd, const struct request *request)
+static void send_request(int fd, const struct request *request)
 {
 	if (write(fd, request, sizeof(*request)) != sizeof(*request))
 		err(1, "write");
 }
 
 /* Receive a request. Return: false at the end of requests. */
-static int hear(int fd, struct request *request)
+static int receive_request(int fd, struct request *request)
 {
 	return recv(fd, request, sizeof(*request), MSG_WAITALL) == sizeof(*request);
 }
@@ -163,16 +163,16 @@ static int hear(int fd, struct request *request)
  * that it computed since then is known, and logged as ME-awake: after that time, it waits
  * at the latest. Return false if there is no answer.
  */
-static int await(int fd, struct request *request, const char *me)
+static int await_answer(int fd, struct request *request, const char *me)
 {
-	const int64_t begin_ns = now(), begin_cpu_ns = cpu();
-	const int heard = hear(fd, request);
+	const int64_t begin_ns = read_elapsed_ns(), begin_cpu_ns = read_thread_cpu_ns();
+	const int heard = receive_request(fd, request);
 	char name[32];
 
 	snprintf(name, sizeof(name), "%s-awake", me);
-	say_span(request->number, name, begin_ns, begin_ns + cpu() - begin_cpu_ns);
+	log_span(request->number, name, begin_ns, begin_ns + read_thread_cpu_ns() - begin_cpu_ns);
 	snprintf(name, sizeof(name), "%s-wait", me);
-	say(request->number, name, begin_ns);
+	log_span_until_now(request->number, name, begin_ns);
 	return heard;
 }
 
@@ -181,7 +181,7 @@ static int await(int fd, struct request *request, const char *me)
 static int hog_pipe[2];
 
 /* Start a process with the highest priority that computes for each time that it is told. */
-static void make_hog(void)
+static void start_hog(void)
 {
 	const struct sched_param first = { .sched_priority = 10 };
 	uint32_t us;
@@ -195,12 +195,12 @@ static void make_hog(void)
 		err(1, "SCHED_FIFO");
 	close(hog_pipe[1]);
 	while (read(hog_pipe[0], &us, sizeof(us)) == sizeof(us))
-		compute(us);
+		compute_for_us(us);
 	_exit(0);
 }
 
 /* Delay all packets in the device's queue. */
-static void set_queue(uint32_t us)
+static void set_queue_delay(uint32_t us)
 {
 	char command[128];
 
@@ -210,7 +210,7 @@ static void set_queue(uint32_t us)
 		errx(1, "%s failed", command);
 }
 
-static uint32_t fault_of(const char *name)
+static uint32_t find_fault(const char *name)
 {
 	for (uint32_t i = 0; i < NUM_FAULTS; i++)
 		if (!strcmp(faults[i], name))
@@ -218,37 +218,37 @@ static uint32_t fault_of(const char *name)
 	errx(1, "%s: there is no such fault", name);
 }
 
-static void ask(int web, struct request *request)
+static void ask_web(int web, struct request *request)
 {
-	const int64_t whole_ns = now();
+	const int64_t whole_ns = read_elapsed_ns();
 	int64_t begin_ns = whole_ns;
 
-	compute(CLIENT_US);
-	say(request->number, "client-1", begin_ns);
+	compute_for_us(CLIENT_US);
+	log_span_until_now(request->number, "client-1", begin_ns);
 	if (request->fault == PREEMPT && write(hog_pipe[1], &request->us, sizeof(request->us)) < 0)
 		err(1, "pipe");
-	tell(web, request);
-	if (!await(web, request, "client"))
+	send_request(web, request);
+	if (!await_answer(web, request, "client"))
 		errx(1, "the web server is gone");
-	begin_ns = now();
-	compute(CLIENT_US);
-	say(request->number, "client-2", begin_ns);
-	say(request->number, faults[request->fault], whole_ns);
+	begin_ns = read_elapsed_ns();
+	compute_for_us(CLIENT_US);
+	log_span_until_now(request->number, "client-2", begin_ns);
+	log_span_until_now(request->number, faults[request->fault], whole_ns);
 }
 
-static void be_client(const char *address, const char *plan)
+static void run_as_client(const char *address, const char *plan)
 {
 	FILE *file = fopen(plan, "r");
 	struct request request = { 0 };
-	const int web = reach(address);
+	const int web = connect_to(address);
 	uint32_t slow[8] = { 0 }, queue_us = 0, i;
 	char fault[16];
 
 	if (!file)
 		err(1, "%s", plan);
-	make_hog();
+	start_hog();
 	while (fscanf(file, "%15s %u", fault, &request.us) == 2) {
-		request.fault = fault_of(fault);
+		request.fault = find_fault(fault);
 		request.device = 0;
 		/* The devices of db are in the order of their delay in the plan. */
 		for (i = 1; i < 8 && request.fault == SLOW_DISK; i++) {
@@ -260,37 +260,37 @@ static void be_client(const char *address, const char *plan)
 		}
 		i = request.fault == NETWORK ? request.us : 0;
 		if (i != queue_us)
-			set_queue(i);
+			set_queue_delay(i);
 		queue_us = i;
 		/* Wait until all machines are idle again. */
-		doze(20000);
-		ask(web, &request);
+		sleep_for_us(20000);
+		ask_web(web, &request);
 		request.number++;
 	}
 }
 
 /* ---- the web server -------------------------------------------------------- */
 
-static void be_web(const char *port, const char *address)
+static void run_as_web(const char *port, const char *address)
 {
-	const int db = reach(address), client = answer_at(port);
+	const int db = connect_to(address), client = accept_one_at(port);
 	struct request request;
 
-	while (hear(client, &request)) {
-		int64_t begin_ns = now();
+	while (receive_request(client, &request)) {
+		int64_t begin_ns = read_elapsed_ns();
 
-		compute(WEB_US + (request.fault == SERVER ? request.us : 0));
-		say(request.number, "web-1", begin_ns);
-		begin_ns = now();
-		doze(SLEEP_US + (request.fault == TIMER ? request.us : 0));
-		say(request.number, "web-sleep", begin_ns);
-		tell(db, &request);
-		if (!await(db, &request, "web"))
+		compute_for_us(WEB_US + (request.fault == SERVER ? request.us : 0));
+		log_span_until_now(request.number, "web-1", begin_ns);
+		begin_ns = read_elapsed_ns();
+		sleep_for_us(SLEEP_US + (request.fault == TIMER ? request.us : 0));
+		log_span_until_now(request.number, "web-sleep", begin_ns);
+		send_request(db, &request);
+		if (!await_answer(db, &request, "web"))
 			errx(1, "the database is gone");
-		begin_ns = now();
-		compute(WEB_US);
-		say(request.number, "web-2", begin_ns);
-		tell(client, &request);
+		begin_ns = read_elapsed_ns();
+		compute_for_us(WEB_US);
+		log_span_until_now(request.number, "web-2", begin_ns);
+		send_request(client, &request);
 	}
 }
 
@@ -301,20 +301,20 @@ static sem_t wanted, taken;
 static uint32_t lock_us;
 
 /* Each time that the lock is wanted, take it and hold it for lock_us microseconds. */
-static void *hold(void *data)
+static void *hold_lock_when_asked(void *data)
 {
 	prctl(PR_SET_NAME, "locker");
 	for (;;) {
 		sem_wait(&wanted);
 		pthread_mutex_lock(&lock);
 		sem_post(&taken);
-		doze(lock_us);
+		sleep_for_us(lock_us);
 		pthread_mutex_unlock(&lock);
 	}
 	return data;
 }
 
-static void be_db(const char *port, char **devices, int num)
+static void run_as_db(const char *port, char **devices, int num)
 {
 	void *block = aligned_alloc(BLOCK, BLOCK);
 	struct request request;
@@ -328,14 +328,14 @@ static void be_db(const char *port, char **devices, int num)
 	}
 	sem_init(&wanted, 0, 0);
 	sem_init(&taken, 0, 0);
-	if (!block || pthread_create(&locker, NULL, hold, NULL))
+	if (!block || pthread_create(&locker, NULL, hold_lock_when_asked, NULL))
 		err(1, "thread");
-	client = answer_at(port);
-	while (hear(client, &request)) {
-		int64_t begin_ns = now();
+	client = accept_one_at(port);
+	while (receive_request(client, &request)) {
+		int64_t begin_ns = read_elapsed_ns();
 
-		compute(DB_US);
-		say(request.number, "db-1", begin_ns);
+		compute_for_us(DB_US);
+		log_span_until_now(request.number, "db-1", begin_ns);
 		if (request.fault == LOCK) {
 			lock_us = request.us;
 			sem_post(&wanted);
@@ -343,12 +343,12 @@ static void be_db(const char *port, char **devices, int num)
 		}
 		pthread_mutex_lock(&lock);
 		pthread_mutex_unlock(&lock);
-		begin_ns = now();
+		begin_ns = read_elapsed_ns();
 		if (pread(files[request.device < (uint32_t)num ? request.device : 0], block, BLOCK,
 			  0) != BLOCK)
 			err(1, "pread");
-		say(request.number, "db-read", begin_ns);
-		tell(client, &request);
+		log_span_until_now(request.number, "db-read", begin_ns);
+		send_request(client, &request);
 	}
 }
 
@@ -357,11 +357,11 @@ int main(int argc, char **argv)
 	/* Write all output at the end, so that nothing waits for output before. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	if (argc == 4 && !strcmp(argv[1], "client"))
-		be_client(argv[2], argv[3]);
+		run_as_client(argv[2], argv[3]);
 	else if (argc == 4 && !strcmp(argv[1], "web"))
-		be_web(argv[2], argv[3]);
+		run_as_web(argv[2], argv[3]);
 	else if (argc >= 4 && !strcmp(argv[1], "db"))
-		be_db(argv[2], argv + 3, argc - 3);
+		run_as_db(argv[2], argv + 3, argc - 3);
 	else
 		errx(1, "see the first lines of %s", __FILE__);
 	return 0;

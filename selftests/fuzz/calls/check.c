@@ -8,7 +8,7 @@
 /* Number of instants of a host's span that are checked. Chosen. */
 #define INSTANTS 64
 
-static struct netsync_model model_of(const struct netsync_clock *c)
+static struct netsync_model get_clock_model(const struct netsync_clock *c)
 {
 	struct netsync_model m = { .size = sizeof(m) };
 
@@ -17,7 +17,7 @@ static struct netsync_model model_of(const struct netsync_clock *c)
 	return m;
 }
 
-static struct netsync_host_info host_of(const struct netsync *ns, uint32_t h)
+static struct netsync_host_info get_checked_host_info(const struct netsync *ns, uint32_t h)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 
@@ -48,7 +48,7 @@ static void check_clock(const struct netsync_clock *c, const struct netsync_host
 {
 	static const int64_t extremes[] = { 0, INT64_MIN, INT64_MAX, NETSYNC_MAX_TIME,
 					    -NETSYNC_MAX_TIME };
-	const struct netsync_model m = model_of(c);
+	const struct netsync_model m = get_clock_model(c);
 	struct netsync_clock *again = NULL;
 	const __int128 span = (__int128)info->last_ns - info->first_ns;
 
@@ -65,7 +65,7 @@ static void check_clock(const struct netsync_clock *c, const struct netsync_host
 
 static void check_host(const struct netsync *ns, uint32_t h)
 {
-	const struct netsync_host_info info = host_of(ns, h);
+	const struct netsync_host_info info = get_checked_host_info(ns, h);
 	const struct netsync_clock *c = netsync_host_clock(ns, h);
 
 	if (info.quality == NETSYNC_ACCURATE && info.last_ns >= info.first_ns &&
@@ -88,7 +88,7 @@ static void check_host(const struct netsync *ns, uint32_t h)
  * Before the first and after the last segment, a bound grows by the largest possible change
  * of the clock's rate.
  */
-static void check_growth(const struct netsync *ns, uint32_t h, double skew_ppm)
+static void check_bound_growth(const struct netsync *ns, uint32_t h, double skew_ppm)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, h);
 	struct netsync_model m;
@@ -96,7 +96,7 @@ static void check_growth(const struct netsync *ns, uint32_t h, double skew_ppm)
 
 	if (!c || (int)h == netsync_reference(ns))
 		return;
-	m = model_of(c);
+	m = get_clock_model(c);
 	end[1] = m.num_segments - 1;
 	for (int i = 0; i < 2; i++) {
 		const double rate = netsync_model_segment(&m, end[i])->rate;
@@ -113,21 +113,21 @@ void check_result(const struct script *s, const struct netsync *ns)
 		check_host(ns, h);
 		/* The method "hull" recognizes linear clocks from their messages. */
 		if (s->options.method != NETSYNC_METHOD_HULL)
-			check_growth(ns, h,
-				     s->options.max_skew_ppm ? s->options.max_skew_ppm : 500);
+			check_bound_growth(ns, h,
+					   s->options.max_skew_ppm ? s->options.max_skew_ppm : 500);
 	}
 }
 
 /* ---- the truth ------------------------------------------------------------- */
 
 /* Is the step of the clock reported by nothing? */
-static bool is_set_untold(const struct player *p, uint32_t h)
+static bool is_setting_unreported(const struct player *p, uint32_t h)
 {
 	/* A single reading before or after a step is mistaken for a wrong reading. */
 	return p->script->clock[h].set_by && (p->readings[h][0] < 3 || p->readings[h][1] < 3);
 }
 
-static const struct true_clock *clock_named(const struct script *s, const char *name)
+static const struct true_clock *find_clock_named(const struct script *s, const char *name)
 {
 	return &s->clock[name[1] - '0'];
 }
@@ -138,19 +138,20 @@ void check_truth(const struct player *p, const struct netsync *ns)
 	const struct true_clock *ref;
 
 	for (uint32_t h = 0; h < SCRIPT_HOSTS; h++)
-		if (is_set_untold(p, h))
+		if (is_setting_unreported(p, h))
 			return;
 	if (p->script->is_wild || reference < 0)
 		return;
-	ref = clock_named(p->script, host_of(ns, (uint32_t)reference).name);
+	ref = find_clock_named(p->script, get_checked_host_info(ns, (uint32_t)reference).name);
 	for (uint32_t h = 0; h < netsync_num_hosts(ns); h++) {
 		const struct netsync_clock *c = netsync_host_clock(ns, h);
-		const struct true_clock *own = clock_named(p->script, host_of(ns, h).name);
+		const struct true_clock *own = find_clock_named(p->script,
+								get_checked_host_info(ns, h).name);
 
 		for (int64_t t = 0; c && t < 220 * SEC; t += 700 * MS) {
-			int64_t lo, hi, truth = script_shown(ref, t);
+			int64_t lo, hi, truth = script_compute_shown(ref, t);
 
-			if (netsync_interval(c, script_shown(own, t), &lo, &hi))
+			if (netsync_interval(c, script_compute_shown(own, t), &lo, &hi))
 				play_fail("a true time is not converted");
 			if (truth < lo || truth > hi)
 				play_fail("host %u at %lld: %lld is not from %lld to %lld", h,
@@ -162,8 +163,8 @@ void check_truth(const struct player *p, const struct netsync *ns)
 
 /* ---- equality -------------------------------------------------------------- */
 
-static void check_bytes(const void *a, const void *b, size_t size, const char *of, uint32_t number,
-			const char *what)
+static void check_same_bytes(const void *a, const void *b, size_t size, const char *of,
+			     uint32_t number, const char *what)
 {
 	if (size && memcmp(a, b, size))
 		play_fail("%s: other %s %u", what, of, number);
@@ -179,48 +180,50 @@ static void check_same_clock(const struct netsync_clock *a, const struct netsync
 			play_fail("%s: host %u has no clock", what, h);
 		return;
 	}
-	m = model_of(a);
-	n = model_of(b);
+	m = get_clock_model(a);
+	n = get_clock_model(b);
 	if (m.num_segments != n.num_segments || m.num_knots != n.num_knots)
 		play_fail("%s: host %u: %u segments and %u knots, or %u and %u", what, h,
 			  m.num_segments, m.num_knots, n.num_segments, n.num_knots);
-	check_bytes(m.segments, n.segments, m.num_segments * sizeof(*m.segments),
-		    "segments of host", h, what);
-	check_bytes(m.knots, n.knots, m.num_knots * sizeof(*m.knots), "knots of host", h, what);
-	check_bytes(m.growth_ppm, n.growth_ppm, sizeof(m.growth_ppm), "growth of host", h, what);
+	check_same_bytes(m.segments, n.segments, m.num_segments * sizeof(*m.segments),
+			 "segments of host", h, what);
+	check_same_bytes(m.knots, n.knots, m.num_knots * sizeof(*m.knots), "knots of host", h,
+			 what);
+	check_same_bytes(m.growth_ppm, n.growth_ppm, sizeof(m.growth_ppm), "growth of host", h,
+			 what);
 }
 
 static void check_same_host(const struct netsync *a, const struct netsync *b, uint32_t h,
 			    const char *what)
 {
-	struct netsync_host_info i = host_of(a, h), j = host_of(b, h);
+	struct netsync_host_info i = get_checked_host_info(a, h), j = get_checked_host_info(b, h);
 	struct netsync_steering s = { .size = sizeof(s) }, t = s;
 
 	if (strcmp(i.name, j.name))
 		play_fail("%s: host %u is called %s, or %s", what, h, i.name, j.name);
 	i.name = j.name = NULL;
-	check_bytes(&i, &j, sizeof(i), "host", h, what);
+	check_same_bytes(&i, &j, sizeof(i), "host", h, what);
 	check_same_clock(netsync_host_clock(a, h), netsync_host_clock(b, h), h, what);
 	netsync_get_steering(a, h, &s);
 	netsync_get_steering(b, h, &t);
-	check_bytes(&s, &t, sizeof(s), "steering of host", h, what);
+	check_same_bytes(&s, &t, sizeof(s), "steering of host", h, what);
 	for (uint32_t k = 0; k < i.num_steps; k++) {
 		struct netsync_step u = { .size = sizeof(u) }, v = u;
 
 		netsync_get_step(a, h, k, &u);
 		netsync_get_step(b, h, k, &v);
-		check_bytes(&u, &v, sizeof(u), "step of host", h, what);
+		check_same_bytes(&u, &v, sizeof(u), "step of host", h, what);
 	}
 	for (int d = 0; d < 2; d++) {
 		struct netsync_stack u = { .size = sizeof(u) }, v = u;
 
 		netsync_get_stack(a, h, d, &u);
 		netsync_get_stack(b, h, d, &v);
-		check_bytes(&u, &v, sizeof(u), "stack of host", h, what);
+		check_same_bytes(&u, &v, sizeof(u), "stack of host", h, what);
 	}
 }
 
-void check_same(const struct netsync *a, const struct netsync *b, const char *what)
+void check_same_results(const struct netsync *a, const struct netsync *b, const char *what)
 {
 	struct netsync_stats s = { .size = sizeof(s) }, t = s;
 
@@ -232,13 +235,13 @@ void check_same(const struct netsync *a, const struct netsync *b, const char *wh
 			  netsync_num_hosts(b), netsync_num_pairs(b), netsync_reference(b));
 	netsync_get_stats(a, &s);
 	netsync_get_stats(b, &t);
-	check_bytes(&s, &t, sizeof(s), "counts", 0, what);
+	check_same_bytes(&s, &t, sizeof(s), "counts", 0, what);
 	for (uint32_t i = 0; i < netsync_num_pairs(a); i++) {
 		struct netsync_pair_info u = { .size = sizeof(u) }, v = u;
 
 		netsync_get_pair(a, i, &u);
 		netsync_get_pair(b, i, &v);
-		check_bytes(&u, &v, sizeof(u), "pair", i, what);
+		check_same_bytes(&u, &v, sizeof(u), "pair", i, what);
 	}
 	for (uint32_t h = 0; netsync_reference(a) >= 0 && h < netsync_num_hosts(a); h++)
 		check_same_host(a, b, h, what);

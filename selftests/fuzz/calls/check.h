@@ -12,6 +12,6 @@ void check_result(const struct script *s, const struct netsync *ns);
 void check_truth(const struct player *p, const struct netsync *ns);
 
 /* Check that two results have the same bits. */
-void check_same(const struct netsync *a, const struct netsync *b, const char *what);
+void check_same_results(const struct netsync *a, const struct netsync *b, const char *what);
 
 #endif

@@ -39,11 +39,11 @@ static void note_refused(struct player *p, const struct call *c, uint32_t i, int
 {
 	uint64_t state = p->refused + (uint64_t)(c - p->script->call) * 64 + i;
 
-	p->refused = script_random(&state) + (uint64_t)-error;
+	p->refused = script_draw_random(&state) + (uint64_t)-error;
 }
 
 /* Only documented errors are accepted, and only with a message. */
-static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret)
+static bool is_call_accepted(struct player *p, const struct call *c, uint32_t i, int ret)
 {
 	const char *why = netsync_error(p->ns);
 
@@ -58,7 +58,7 @@ static bool is_taken(struct player *p, const struct call *c, uint32_t i, int ret
 }
 
 /* Return a time near an overflow. */
-static int64_t wild_time(uint64_t *state)
+static int64_t draw_wild_time(uint64_t *state)
 {
 	static const int64_t times[] = {
 		0,
@@ -74,7 +74,7 @@ static int64_t wild_time(uint64_t *state)
 		EPOCH + NETSYNC_MAX_SPAN,
 		EPOCH - NETSYNC_MAX_SPAN,
 	};
-	const uint64_t bits = script_random(state);
+	const uint64_t bits = script_draw_random(state);
 	const int64_t by = (int64_t)(bits >> 8 & 0xffff) << (bits & 31);
 	int64_t t = times[(bits >> 24) % (sizeof(times) / sizeof(*times))];
 
@@ -83,15 +83,15 @@ static int64_t wild_time(uint64_t *state)
 	return t;
 }
 
-static int64_t time_of(const struct player *p, uint32_t host, int64_t t, uint64_t *state)
+static int64_t draw_time_of_host(const struct player *p, uint32_t host, int64_t t, uint64_t *state)
 {
-	return p->script->is_wild && script_random(state) % 4 == 0 ?
-		       wild_time(state) :
-		       script_shown(&p->script->clock[host], t);
+	return p->script->is_wild && script_draw_random(state) % 4 == 0 ?
+		       draw_wild_time(state) :
+		       script_compute_shown(&p->script->clock[host], t);
 }
 
 /* Return the number of a host. Add the host when it is first used. */
-static uint32_t number_of(struct player *p, uint32_t host)
+static uint32_t get_host_number(struct player *p, uint32_t host)
 {
 	char name[8];
 	int number;
@@ -106,11 +106,11 @@ static uint32_t number_of(struct player *p, uint32_t host)
 	return (uint32_t)number;
 }
 
-static int64_t delay(const struct call *c, uint32_t i, uint64_t *state)
+static int64_t draw_call_delay(const struct call *c, uint32_t i, uint64_t *state)
 {
 	const int64_t slow = c->flags & ONE_IS_SLOW && i == c->num / 2 ? 300 * MS : 0;
 
-	return LEAST_DELAY + slow + (int64_t)(script_random(state) % MORE_DELAY);
+	return LEAST_DELAY + slow + (int64_t)(script_draw_random(state) % MORE_DELAY);
 }
 
 /* The hosts and times of the i-th message of a call. */
@@ -121,29 +121,29 @@ struct trip {
 	int64_t recv;
 };
 
-static struct trip trip_of(const struct player *p, const struct call *c, uint32_t i,
-			   uint64_t *state)
+static struct trip make_trip(const struct player *p, const struct call *c, uint32_t i,
+			     uint64_t *state)
 {
 	const bool back = c->flags & BOTH_DIRECTIONS && i & 1;
 	const int64_t at = c->at + i * c->apart;
 	struct trip t = { .from = c->host[back], .to = c->host[!back] };
 
-	t.send = time_of(p, t.from, at, state);
-	t.recv = time_of(p, t.to, at + delay(c, i, state), state);
+	t.send = draw_time_of_host(p, t.from, at, state);
+	t.recv = draw_time_of_host(p, t.to, at + draw_call_delay(c, i, state), state);
 	return t;
 }
 
-static void push_messages(struct player *p, const struct call *c, uint64_t *state)
+static void play_messages(struct player *p, const struct call *c, uint64_t *state)
 {
 	for (uint32_t i = 0; i < c->num; i++) {
-		const struct trip t = trip_of(p, c, i, state);
-		const uint32_t from = number_of(p, t.from), to = number_of(p, t.to);
+		const struct trip t = make_trip(p, c, i, state);
+		const uint32_t from = get_host_number(p, t.from), to = get_host_number(p, t.to);
 
-		is_taken(p, c, i, netsync_push_message(p->ns, from, to, t.send, t.recv));
+		is_call_accepted(p, c, i, netsync_push_message(p->ns, from, to, t.send, t.recv));
 	}
 }
 
-static struct netsync_packet a_packet(const struct trip *t, uint64_t digest)
+static struct netsync_packet make_trip_packet(const struct trip *t, uint64_t digest)
 {
 	struct netsync_packet pkt = {
 		.size = sizeof(pkt),
@@ -163,38 +163,38 @@ static struct netsync_packet a_packet(const struct trip *t, uint64_t digest)
 	return pkt;
 }
 
-static void push_packets(struct player *p, const struct call *c, uint64_t *state)
+static void play_packets(struct player *p, const struct call *c, uint64_t *state)
 {
 	for (uint32_t i = 0; i < c->num; i++) {
-		const struct trip t = trip_of(p, c, i, state);
-		struct netsync_packet pkt = a_packet(&t, script_random(state));
+		const struct trip t = make_trip(p, c, i, state);
+		struct netsync_packet pkt = make_trip_packet(&t, script_draw_random(state));
 
 		pkt.dir = NETSYNC_OUT;
-		pkt.host = number_of(p, t.from);
+		pkt.host = get_host_number(p, t.from);
 		pkt.time_ns = t.send;
-		is_taken(p, c, 2 * i, netsync_push_packet(p->ns, &pkt));
+		is_call_accepted(p, c, 2 * i, netsync_push_packet(p->ns, &pkt));
 		/* Lose some packets. */
-		if (script_random(state) % 8 == 0)
+		if (script_draw_random(state) % 8 == 0)
 			continue;
 		pkt.dir = NETSYNC_IN;
-		pkt.host = number_of(p, t.to);
+		pkt.host = get_host_number(p, t.to);
 		pkt.time_ns = t.recv;
-		is_taken(p, c, 2 * i + 1, netsync_push_packet(p->ns, &pkt));
+		is_call_accepted(p, c, 2 * i + 1, netsync_push_packet(p->ns, &pkt));
 	}
 }
 
-static void push_reading(struct player *p, const struct call *c, uint32_t i,
+static void play_reading(struct player *p, const struct call *c, uint32_t i,
 			 const struct netsync_clock_point *point, int64_t at)
 {
 	const uint32_t h = c->host[0];
 
-	if (!is_taken(p, c, i, netsync_push_clock(p->ns, point)))
+	if (!is_call_accepted(p, c, i, netsync_push_clock(p->ns, point)))
 		return;
 	p->readings[h][at >= p->script->clock[h].set_at]++;
 }
 
 /* Push consecutive readings of a clock, and one at its step. */
-static void push_readings(struct player *p, const struct call *c, uint64_t *state)
+static void play_readings(struct player *p, const struct call *c, uint64_t *state)
 {
 	const struct true_clock *clock = &p->script->clock[c->host[0]];
 	const int64_t within = c->flags & IS_COARSE ? 10 * US : 100;
@@ -207,7 +207,7 @@ static void push_readings(struct player *p, const struct call *c, uint64_t *stat
 		const bool sets = !was_set && at >= clock->set_at && clock->set_by;
 		struct netsync_clock_point point = {
 			.size = sizeof(point),
-			.host = number_of(p, c->host[0]),
+			.host = get_host_number(p, c->host[0]),
 			.within_ns = within,
 			.rate = c->flags & TELLS_RATE ? 1 + clock->steering : 0,
 			.number = c->flags & IS_NUMBERED ? number + passed : 0,
@@ -222,43 +222,43 @@ static void push_readings(struct player *p, const struct call *c, uint64_t *stat
 		/* Skip a reading, which the numbers of the readings show, except at the step. */
 		if (c->flags & FORGETS_SOME && i % 5 == 4 && !sets)
 			continue;
-		point.time_ns = time_of(p, c->host[0], at, state);
-		point.raw_ns = script_raw(clock, at) +
-			       (int64_t)(script_random(state) % (2 * (uint64_t)within + 1)) -
+		point.time_ns = draw_time_of_host(p, c->host[0], at, state);
+		point.raw_ns = script_compute_raw(clock, at) +
+			       (int64_t)(script_draw_random(state) % (2 * (uint64_t)within + 1)) -
 			       within;
-		push_reading(p, c, i, &point, at);
+		play_reading(p, c, i, &point, at);
 	}
 }
 
-static void see_packet(void *data, const struct netsync_packet *pkt)
+static void check_watched_packet(void *data, const struct netsync_packet *pkt)
 {
 	struct player *p = data;
 
 	p->seen_packets += pkt->size == sizeof(*pkt);
 }
 
-static void see_message(void *data, const struct netsync_message *msg)
+static void check_watched_message(void *data, const struct netsync_message *msg)
 {
 	struct player *p = data;
 
 	p->seen_messages += msg->from != msg->to;
 }
 
-static void extend_span(struct player *p, const struct call *c, uint64_t *state)
+static void play_extended_span(struct player *p, const struct call *c, uint64_t *state)
 {
-	const uint32_t host = number_of(p, c->host[0]);
-	const int64_t t = time_of(p, c->host[0], c->at, state);
+	const uint32_t host = get_host_number(p, c->host[0]);
+	const int64_t t = draw_time_of_host(p, c->host[0], c->at, state);
 
-	is_taken(p, c, 0, netsync_extend_span(p->ns, host, t));
+	is_call_accepted(p, c, 0, netsync_extend_span(p->ns, host, t));
 }
 
-static void promise(struct player *p, const struct call *c, uint64_t *state)
+static void play_promise(struct player *p, const struct call *c, uint64_t *state)
 {
-	const uint32_t host = number_of(p, c->host[0]);
+	const uint32_t host = get_host_number(p, c->host[0]);
 	const int64_t t = c->flags & PROMISES_ALL ? INT64_MAX :
-						    time_of(p, c->host[0], c->at, state);
+						    draw_time_of_host(p, c->host[0], c->at, state);
 
-	is_taken(p, c, 0, netsync_advance(p->ns, host, t));
+	is_call_accepted(p, c, 0, netsync_advance(p->ns, host, t));
 }
 
 /* Any result is valid, even for input that was not pushed yet. */
@@ -278,26 +278,26 @@ static void make_call(struct player *p, const struct call *c)
 
 	switch (c->kind) {
 	case CALL_MESSAGES:
-		push_messages(p, c, &state);
+		play_messages(p, c, &state);
 		break;
 	case CALL_PACKETS:
-		push_packets(p, c, &state);
+		play_packets(p, c, &state);
 		break;
 	case CALL_READINGS:
-		push_readings(p, c, &state);
+		play_readings(p, c, &state);
 		break;
 	case CALL_SPAN:
-		extend_span(p, c, &state);
+		play_extended_span(p, c, &state);
 		break;
 	case CALL_ADVANCE:
-		promise(p, c, &state);
+		play_promise(p, c, &state);
 		break;
 	case CALL_SOLVE:
 		solve_between(p);
 		break;
 	case CALL_WATCH:
-		netsync_watch_packets(p->ns, c->flags & 1 ? see_packet : NULL, p);
-		netsync_watch_messages(p->ns, c->flags & 2 ? see_message : NULL, p);
+		netsync_watch_packets(p->ns, c->flags & 1 ? check_watched_packet : NULL, p);
+		netsync_watch_messages(p->ns, c->flags & 2 ? check_watched_message : NULL, p);
 		break;
 	case CALL_LIMIT:
 		netsync_limit_packets(p->ns, c->flags << 8);
@@ -311,7 +311,7 @@ void play_begin(struct player *p, const struct script *s)
 	if (!p->ns)
 		play_fail("there is no memory");
 	for (uint32_t i = 0; i < SCRIPT_HOSTS && !s->adds_hosts_late; i++)
-		number_of(p, i);
+		get_host_number(p, i);
 }
 
 void play_part(struct player *p, uint32_t part)

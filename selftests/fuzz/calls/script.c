@@ -15,7 +15,7 @@ struct cursor {
 	size_t left;
 };
 
-static uint32_t take_byte(struct cursor *c)
+static uint32_t read_script_byte(struct cursor *c)
 {
 	if (!c->left)
 		return 0;
@@ -23,14 +23,14 @@ static uint32_t take_byte(struct cursor *c)
 	return *c->at++;
 }
 
-static uint32_t take_short(struct cursor *c)
+static uint32_t read_script_short(struct cursor *c)
 {
-	const uint32_t high = take_byte(c);
+	const uint32_t high = read_script_byte(c);
 
-	return high << 8 | take_byte(c);
+	return high << 8 | read_script_byte(c);
 }
 
-uint64_t script_random(uint64_t *state)
+uint64_t script_draw_random(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -39,42 +39,42 @@ uint64_t script_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-int64_t script_raw(const struct true_clock *c, int64_t t)
+int64_t script_compute_raw(const struct true_clock *c, int64_t t)
 {
 	return c->raw + t + llround(c->skew * (double)t);
 }
 
-int64_t script_shown(const struct true_clock *c, int64_t t)
+int64_t script_compute_shown(const struct true_clock *c, int64_t t)
 {
-	const int64_t run = script_raw(c, t) - c->raw;
+	const int64_t run = script_compute_raw(c, t) - c->raw;
 
 	return EPOCH + c->offset + run + llround(c->steering * (double)run) +
 	       (t >= c->set_at ? c->set_by : 0);
 }
 
 /* Two clocks differ by at most 400 ppm, within the default limit of 500. */
-static struct true_clock take_clock(struct cursor *c)
+static struct true_clock read_script_clock(struct cursor *c)
 {
 	static const int64_t offsets[] = { 0, 3 * SEC, -40 * MS, 3600 * SEC };
-	const uint32_t kind = take_byte(c), rates = take_byte(c);
+	const uint32_t kind = read_script_byte(c), rates = read_script_byte(c);
 
 	return (struct true_clock){
 		.offset = offsets[kind & 3],
 		.raw = (kind >> 2 & 3) * 1000 * SEC,
 		.skew = ((int)(rates & 15) - 8) * 12e-6,
 		.steering = ((int)(rates >> 4) - 8) * 12e-6,
-		.set_at = take_byte(c) * (WORLD_SPAN / 256) + 12345,
+		.set_at = read_script_byte(c) * (WORLD_SPAN / 256) + 12345,
 		.set_by = kind & 0x40 ? (kind & 0x80 ? 1 : -1) * (int64_t)(1 + (kind >> 4 & 3)) *
 						300 * MS :
 					0,
 	};
 }
 
-static void take_options(struct cursor *c, struct netsync_options *o)
+static void read_script_options(struct cursor *c, struct netsync_options *o)
 {
 	static const char *const names[] = { "h0", "h1", "h2", "h3" };
 	static const int64_t resolutions[] = { 0, 1, 1000, 4 * MS };
-	const uint32_t bits = take_byte(c), more = take_byte(c);
+	const uint32_t bits = read_script_byte(c), more = read_script_byte(c);
 
 	*o = (struct netsync_options){
 		.size = sizeof(*o),
@@ -87,7 +87,7 @@ static void take_options(struct cursor *c, struct netsync_options *o)
 	};
 }
 
-static struct call take_call(struct cursor *c)
+static struct call read_script_call(struct cursor *c)
 {
 	/* Messages and readings are most frequent, as in practice. */
 	static const enum call_kind kinds[] = {
@@ -97,7 +97,8 @@ static struct call take_call(struct cursor *c)
 		CALL_ADVANCE,  CALL_SOLVE,    CALL_WATCH,    CALL_LIMIT,
 	};
 	static const int64_t steps[] = { 0, 1, MS, 100 * MS, SEC, 2 * SEC, 5 * SEC, 12 * SEC };
-	const uint32_t kind = take_byte(c), hosts = take_byte(c), many = take_byte(c);
+	const uint32_t kind = read_script_byte(c), hosts = read_script_byte(c),
+		       many = read_script_byte(c);
 	struct call call = {
 		.kind = kinds[kind & 15],
 		.part = (kind >> 4) % SCRIPT_PARTS,
@@ -106,25 +107,25 @@ static struct call take_call(struct cursor *c)
 		.num = 1 + (many >> 3),
 	};
 
-	call.at = (int64_t)take_short(c) * (WORLD_SPAN >> 16);
-	call.flags = take_byte(c);
+	call.at = (int64_t)read_script_short(c) * (WORLD_SPAN >> 16);
+	call.flags = read_script_byte(c);
 	return call;
 }
 
-static bool has_host(const struct call *c, uint32_t host)
+static bool has_call_host(const struct call *c, uint32_t host)
 {
 	return c->kind != CALL_SOLVE && c->kind != CALL_WATCH && c->kind != CALL_LIMIT &&
 	       (c->host[0] == host || c->host[1] == host);
 }
 
-bool script_reads_first(const struct script *s)
+bool script_has_early_readings(const struct script *s)
 {
 	for (uint32_t i = 0; i < s->num; i++) {
 		const struct call *c = &s->call[i];
 
 		for (uint32_t k = 0; k < i && c->kind == CALL_READINGS; k++)
 			if (s->call[k].part == c->part && s->call[k].kind != CALL_READINGS &&
-			    has_host(&s->call[k], c->host[0]))
+			    has_call_host(&s->call[k], c->host[0]))
 				return false;
 	}
 	return true;
@@ -133,17 +134,17 @@ bool script_reads_first(const struct script *s)
 void script_make(struct script *s, const uint8_t *data, size_t size)
 {
 	struct cursor c = { data, size };
-	const uint32_t bits = take_byte(&c);
+	const uint32_t bits = read_script_byte(&c);
 
 	memset(s, 0, sizeof(*s));
 	s->is_wild = bits % 4 == 3;
 	s->adds_hosts_late = bits & 4;
 	s->solves_parts = bits & 8;
-	take_options(&c, &s->options);
+	read_script_options(&c, &s->options);
 	for (size_t i = 0; i < SCRIPT_HOSTS; i++)
-		s->clock[i] = take_clock(&c);
+		s->clock[i] = read_script_clock(&c);
 	while (c.left && s->num < SCRIPT_CALLS) {
-		s->call[s->num] = take_call(&c);
+		s->call[s->num] = read_script_call(&c);
 		s->has_readings |= s->call[s->num++].kind == CALL_READINGS;
 	}
 }

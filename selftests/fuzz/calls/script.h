@@ -74,15 +74,15 @@ struct script {
  * Return true if no part pushes messages of a host before readings of its clock. The order
  * affects how messages are counted, and another part may have had the readings before.
  */
-bool script_reads_first(const struct script *s);
+bool script_has_early_readings(const struct script *s);
 
 void script_make(struct script *s, const uint8_t *data, size_t size);
 
 /* Return the reading of a host's clock, or of its raw clock, at a true time. */
-int64_t script_shown(const struct true_clock *c, int64_t t);
-int64_t script_raw(const struct true_clock *c, int64_t t);
+int64_t script_compute_shown(const struct true_clock *c, int64_t t);
+int64_t script_compute_raw(const struct true_clock *c, int64_t t);
 
 /* Return a random number that depends only on @state (splitmix64). */
-uint64_t script_random(uint64_t *state);
+uint64_t script_draw_random(uint64_t *state);
 
 #endif

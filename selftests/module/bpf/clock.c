@@ -27,13 +27,13 @@ typedef __u64 u64;
 
 static volatile sig_atomic_t terminated;
 
-static void terminate(int signal)
+static void note_termination(int signal)
 {
 	(void)signal;
 	terminated = 1;
 }
 
-static int print(void *data, void *at, size_t size)
+static int print_clock_record(void *data, void *at, size_t size)
 {
 	const struct netsync_clock_record *rec = at;
 
@@ -50,7 +50,7 @@ static int print(void *data, void *at, size_t size)
  * Return: the offset of the first field that is not common to all events, as the kernel
  * describes the event; or -1.
  */
-static int first_field(void)
+static int read_first_field_offset(void)
 {
 	FILE *format = fopen(FORMAT_FILE, "r");
 	char line[256];
@@ -71,7 +71,7 @@ static int first_field(void)
 static int set_first_field(struct bpf_object *object)
 {
 	struct bpf_map *map;
-	const int offset = first_field();
+	const int offset = read_first_field_offset();
 
 	if (offset < 0)
 		return -ENOENT;
@@ -84,7 +84,7 @@ static int set_first_field(struct bpf_object *object)
 }
 
 /* Return: the ring; NULL: libbpf has reported an error. */
-static struct ring_buffer *start(struct bpf_object *object, const char *name)
+static struct ring_buffer *start_clock_program(struct bpf_object *object, const char *name)
 {
 	struct bpf_program *program;
 
@@ -94,8 +94,8 @@ static struct ring_buffer *start(struct bpf_object *object, const char *name)
 	if (!program || set_first_field(object) || bpf_object__load(object) ||
 	    !bpf_program__attach(program))
 		return NULL;
-	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "records"), print, NULL,
-				NULL);
+	return ring_buffer__new(bpf_object__find_map_fd_by_name(object, "records"),
+				print_clock_record, NULL, NULL);
 }
 
 int main(int argc, char **argv)
@@ -113,10 +113,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: clock clock.bpf.o raw_tracepoint|trace_event\n");
 		return 1;
 	}
-	signal(SIGTERM, terminate);
+	signal(SIGTERM, note_termination);
 	setrlimit(RLIMIT_MEMLOCK, &any);
 	object = bpf_object__open_file(argv[1], NULL);
-	ring = object ? start(object, argv[2]) : NULL;
+	ring = object ? start_clock_program(object, argv[2]) : NULL;
 	if (!ring) {
 		fprintf(stderr, "clock: %s of %s: %s\n", argv[2], argv[1], strerror(errno));
 		return 1;

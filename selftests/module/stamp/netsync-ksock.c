@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 #include <net/sock.h>
 
-static int send_one(struct socket *sock)
+static int send_one_datagram(struct socket *sock)
 {
 	struct sockaddr_in to = {
 		.sin_family = AF_INET,
@@ -33,7 +33,7 @@ static int __init ksock_init(void)
 	err = sock_create_kern(current->nsproxy->net_ns, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &sock);
 	if (err)
 		return err;
-	err = send_one(sock);
+	err = send_one_datagram(sock);
 	sock_release(sock);
 	return err;
 }

@@ -22,7 +22,7 @@ struct packet {
 	struct udphdr udp;
 } __packed;
 
-static struct sk_buff *make(u16 port)
+static struct sk_buff *make_stamped_skb(u16 port)
 {
 	struct sk_buff *skb = alloc_skb(sizeof(struct packet), GFP_KERNEL);
 	struct packet *packet;
@@ -45,9 +45,9 @@ static struct sk_buff *make(u16 port)
 	return skb;
 }
 
-static int receive(u16 port)
+static int receive_stamped_skb(u16 port)
 {
-	struct sk_buff *skb = make(port);
+	struct sk_buff *skb = make_stamped_skb(port);
 
 	if (!skb)
 		return -ENOMEM;
@@ -65,7 +65,7 @@ static int receive(u16 port)
 
 static int __init stamp_init(void)
 {
-	return receive(4001) ?: receive(4002) ?: receive(4003);
+	return receive_stamped_skb(4001) ?: receive_stamped_skb(4002) ?: receive_stamped_skb(4003);
 }
 
 static void __exit stamp_exit(void)

@@ -10,16 +10,16 @@
 static void put_actor(struct json_writer *w, json_object *object, const struct critical_path *path,
 		      struct actor who)
 {
-	const struct record_thread *thread = path_thread(path, who);
+	const struct record_thread *thread = path_find_thread(path, who);
 
-	json_put(w, object, "host", new_string(path->base->hosts[who.host].name));
+	json_put(w, object, "host", new_json_string(path->base->hosts[who.host].name));
 	if (!thread) {
 		json_put_null(w, object, "tid");
 		json_put_null(w, object, "name");
 		return;
 	}
 	json_put_number(w, object, "tid", thread->tid);
-	json_put(w, object, "name", new_string(thread->name));
+	json_put(w, object, "name", new_json_string(thread->name));
 }
 
 /* Add the members of a piece to its JSON object. */
@@ -29,8 +29,8 @@ static void put_piece_members(struct json_writer *w, json_object *object,
 	json_object *other;
 
 	put_actor(w, object, path, piece->who);
-	json_put(w, object, "kind", new_string(path_kind(piece->kind)));
-	json_put(w, object, "reason", new_string(path_reason(piece->reason)));
+	json_put(w, object, "kind", new_json_string(path_get_kind_name(piece->kind)));
+	json_put(w, object, "reason", new_json_string(path_get_reason_text(piece->reason)));
 	if (piece->kind == PIECE_DISK || piece->kind == PIECE_INTERRUPT)
 		json_put_number(w, object, "number", piece->detail);
 	if (!piece->has_other) {
@@ -42,8 +42,8 @@ static void put_piece_members(struct json_writer *w, json_object *object,
 	json_put(w, object, "other", other);
 }
 
-static json_object *sum_object(struct json_writer *w, const struct critical_path *path,
-			       const struct sum *sum)
+static json_object *make_sum_object(struct json_writer *w, const struct critical_path *path,
+				    const struct sum *sum)
 {
 	json_object *object = json_object_new_object();
 
@@ -69,12 +69,12 @@ static json_object *make_piece_object(struct json_writer *w, const struct critic
 	return object;
 }
 
-static json_object *charge_object(struct json_writer *w, const struct critical_path *path,
-				  uint32_t number)
+static json_object *make_charge_object(struct json_writer *w, const struct critical_path *path,
+				       uint32_t number)
 {
 	const struct charge *charge = &path->charges[number];
 	json_object *object = json_object_new_object();
-	const uint64_t total_ns = charge_total(path, number);
+	const uint64_t total_ns = charge_compute_total(path, number);
 	const uint64_t self_ns = charge->ns[PIECE_RUNNING];
 
 	put_actor(w, object, path, charge->who);
@@ -85,7 +85,7 @@ static json_object *charge_object(struct json_writer *w, const struct critical_p
 	for (enum piece_kind kind = PIECE_PREEMPTED; kind < NUM_PIECES; kind++) {
 		char key[32];
 
-		snprintf(key, sizeof(key), "%s_ns", path_kind(kind));
+		snprintf(key, sizeof(key), "%s_ns", path_get_kind_name(kind));
 		json_put_number(w, object, key, charge->ns[kind]);
 	}
 	return object;
@@ -94,10 +94,10 @@ static json_object *charge_object(struct json_writer *w, const struct critical_p
 static json_object *make_path_host_object(struct json_writer *w, const struct critical_path *path,
 					  uint32_t host)
 {
-	const struct record_host *info = graph_info(&path->graph, host);
+	const struct record_host *info = graph_get_host(&path->graph, host);
 	json_object *object = json_object_new_object();
 
-	json_put(w, object, "name", new_string(path->base->hosts[host].name));
+	json_put(w, object, "name", new_json_string(path->base->hosts[host].name));
 	json_put(w, object, "corrected",
 		 json_object_new_boolean(path->base->hosts[host].clock != NULL));
 	json_put_number(w, object, "losses", info ? info->losses : 0);
@@ -109,7 +109,7 @@ static json_object *make_path_object(struct json_writer *w, const struct critica
 {
 	json_object *object = json_object_new_object(), *list;
 
-	json_put(w, object, "reference", new_string(path->base->reference));
+	json_put(w, object, "reference", new_json_string(path->base->reference));
 	put_actor(w, object, path, path->who);
 	json_put_time(w, object, "begin_ns", path->begin_ns);
 	json_put_time(w, object, "end_ns", path->end_ns);
@@ -119,15 +119,15 @@ static json_object *make_path_object(struct json_writer *w, const struct critica
 	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < sums->num; i++)
-		json_append(w, list, sum_object(w, path, &sums->list[i]));
+		json_append(w, list, make_sum_object(w, path, &sums->list[i]));
 	json_put(w, object, "sums", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < path->num_pieces; i++)
 		json_append(w, list, make_piece_object(w, path, &path->pieces[i]));
 	json_put(w, object, "pieces", list);
 	list = json_object_new_array();
-	for (uint32_t i = 0; i != NO_CHARGE; i = charge_next(path, i))
-		json_append(w, list, charge_object(w, path, i));
+	for (uint32_t i = 0; i != NO_CHARGE; i = charge_get_next(path, i))
+		json_append(w, list, make_charge_object(w, path, i));
 	json_put(w, object, "account", list);
 	return object;
 }
@@ -140,7 +140,7 @@ bool path_json(FILE *out, const struct critical_path *path)
 	const char *text;
 
 	errno = 0;
-	if (!sums_find(&sums, path))
+	if (!sums_compute(&sums, path))
 		return false;
 	object = make_path_object(&w, path, &sums);
 	text = w.failed ? NULL :

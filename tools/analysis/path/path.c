@@ -41,7 +41,7 @@ static bool check_path_arguments(const struct path_settings *set)
 		complain("--json, --perfetto: give only one of these options.");
 		return false;
 	}
-	if (!timeline_check(set->timeline, set->perfetto))
+	if (!timeline_check_option(set->timeline, set->perfetto))
 		return false;
 	if (!input_check_events(&set->input))
 		return false;
@@ -54,21 +54,21 @@ static bool check_path_arguments(const struct path_settings *set)
 
 static const struct option_row options[] = {
 	OPTION("thread", 't', "HOST:TID",
-	       "show the path of the thread with this host and number or name", take_text,
+	       "show the path of the thread with this host and number or name", parse_text_option,
 	       .at = offsetof(struct path_settings, of.thread)),
-	OPTION("command", 'c', "NAME", "show the path of the only thread with this name", take_text,
-	       .at = offsetof(struct path_settings, of.command)),
+	OPTION("command", 'c', "NAME", "show the path of the only thread with this name",
+	       parse_text_option, .at = offsetof(struct path_settings, of.command)),
 	OPTION("account", 0, NULL, "also list the threads whose CPU time is charged to the thread",
-	       take_flag, .at = offsetof(struct path_settings, account)),
-	OPTION("json", 0, NULL, "write the whole path as JSON", take_flag,
+	       parse_flag_option, .at = offsetof(struct path_settings, account)),
+	OPTION("json", 0, NULL, "write the whole path as JSON", parse_flag_option,
 	       .at = offsetof(struct path_settings, json)),
 	OPTION("perfetto", 0, NULL, "write a timeline of the threads for ui.perfetto.dev",
-	       take_flag, .at = offsetof(struct path_settings, perfetto)),
+	       parse_flag_option, .at = offsetof(struct path_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct path_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "print at most NUMBER rows of each table\n"
 	       "(default 40; 0 for all)",
-	       take_number, .at = offsetof(struct path_settings, limit), .least = 0,
+	       parse_number_option, .at = offsetof(struct path_settings, limit), .least = 0,
 	       .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct path_settings, window) },
 	{ .table = output_options, .at = offsetof(struct path_settings, output) },
@@ -102,7 +102,7 @@ static bool write_path(FILE *out, const void *data)
 	const struct path_settings *set = job->set;
 	const struct path_view view = {
 		.path = &job->path,
-		.timeline = timeline_format(set->timeline, set->output.path),
+		.timeline = timeline_find_format(set->timeline, set->output.path),
 		.limit = set->limit,
 		.account = set->account,
 	};
@@ -124,10 +124,10 @@ static int find_and_write_path(struct path_job *job)
 	int status;
 
 	if (!output_check(&set->output) || !timebase_open(&job->base, &set->input) ||
-	    !traffic_keep(&job->messages, job->base.ns))
+	    !traffic_spool_messages(&job->messages, job->base.ns))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
-	if (status == EXIT_BAD || !timebase_limit(&job->base, &set->window, true) ||
+	if (status == EXIT_BAD || !timebase_set_window(&job->base, &set->window, true) ||
 	    !find_path(job) || !output_write(&set->output, write_path, job))
 		return EXIT_BAD;
 	path_explain(&job->path);
@@ -152,7 +152,7 @@ int cmd_path(int argc, char **argv)
 		.timeline = TIMELINE_NOT_SAID,
 		.limit = 40,
 	};
-	int status = input_arguments(&usage, &set, &set.input, argc, argv);
+	int status = input_parse_arguments(&usage, &set, &set.input, argc, argv);
 
 	if (status < 0 && !check_path_arguments(&set))
 		status = EXIT_BAD;

@@ -24,7 +24,7 @@ struct path_writer {
 /* Find the track of an actor, or add it. Return false if out of memory. */
 static bool find_actor_track(struct path_writer *writer, struct actor who, struct track *track)
 {
-	const struct record_thread *thread = path_thread(writer->path, who);
+	const struct record_thread *thread = path_find_thread(writer->path, who);
 	struct actor *last;
 	char name[64];
 	uint32_t i = 0;
@@ -52,14 +52,14 @@ static void put_piece_slice(struct path_writer *writer, const struct path_piece 
 			    struct track track)
 {
 	const struct record_thread *other = piece->has_other ?
-						    path_thread(writer->path, piece->other) :
+						    path_find_thread(writer->path, piece->other) :
 						    NULL;
 	struct arg args[4];
 	struct timeline_event event = {
 		.track = track,
 		.time_ns = piece->begin_ns,
 		.category = "path",
-		.name = path_kind(piece->kind),
+		.name = path_get_kind_name(piece->kind),
 		.args = args,
 	};
 
@@ -67,7 +67,7 @@ static void put_piece_slice(struct path_writer *writer, const struct path_piece 
 		args[event.num_args++] = (struct arg){
 			"reason",
 			ARG_LABEL,
-			{ path_reason(piece->reason) },
+			{ path_get_reason_text(piece->reason) },
 		};
 	if (piece->has_other)
 		args[event.num_args++] = (struct arg){

@@ -30,7 +30,7 @@ static int compare_pieces(const struct path_piece *a, const struct path_piece *b
 	return order ? order : compare_numbers(a->detail, b->detail);
 }
 
-static int compare_sums(const void *a, const void *b)
+static int compare_sums_by_piece(const void *a, const void *b)
 {
 	const struct sum *one = a, *other = b;
 
@@ -42,10 +42,10 @@ static int compare_totals(const void *a, const void *b)
 	const struct sum *one = a, *other = b;
 	const int order = compare_numbers(other->total_ns, one->total_ns);
 
-	return order ? order : compare_sums(a, b);
+	return order ? order : compare_sums_by_piece(a, b);
 }
 
-bool sums_find(struct sums *sums, const struct critical_path *path)
+bool sums_compute(struct sums *sums, const struct critical_path *path)
 {
 	size_t num = 0;
 
@@ -59,12 +59,12 @@ bool sums_find(struct sums *sums, const struct critical_path *path)
 
 		sums->list[i] = (struct sum){ piece, 1, ns, ns };
 	}
-	qsort(sums->list, path->num_pieces, sizeof(*sums->list), compare_sums);
+	qsort(sums->list, path->num_pieces, sizeof(*sums->list), compare_sums_by_piece);
 	for (size_t i = 0; i < path->num_pieces; i++) {
 		const struct sum sum = sums->list[i];
 		struct sum *last = num ? &sums->list[num - 1] : NULL;
 
-		if (!last || compare_sums(last, &sum)) {
+		if (!last || compare_sums_by_piece(last, &sum)) {
 			sums->list[num++] = sum;
 			continue;
 		}
@@ -85,7 +85,7 @@ void sums_release(struct sums *sums)
 
 /* ---- charges --------------------------------------------------------------- */
 
-uint32_t charge_next(const struct critical_path *path, uint32_t charge)
+uint32_t charge_get_next(const struct critical_path *path, uint32_t charge)
 {
 	const struct charge *charges = path->charges;
 
@@ -96,15 +96,15 @@ uint32_t charge_next(const struct critical_path *path, uint32_t charge)
 	return charge == NO_CHARGE ? NO_CHARGE : charges[charge].next;
 }
 
-uint64_t charge_total(const struct critical_path *path, uint32_t charge)
+uint64_t charge_compute_total(const struct critical_path *path, uint32_t charge)
 {
 	const struct charge *charges = path->charges;
 	uint64_t total_ns = charges[charge].ns[PIECE_RUNNING];
-	uint32_t below = charge_next(path, charge);
+	uint32_t below = charge_get_next(path, charge);
 
 	while (below != NO_CHARGE && charges[below].depth > charges[charge].depth) {
 		total_ns += charges[below].ns[PIECE_RUNNING];
-		below = charge_next(path, below);
+		below = charge_get_next(path, below);
 	}
 	return total_ns;
 }

@@ -19,18 +19,18 @@ struct sums {
 };
 
 /* Add up the pieces of a path. Return false if out of memory. */
-bool sums_find(struct sums *sums, const struct critical_path *path);
+bool sums_compute(struct sums *sums, const struct critical_path *path);
 void sums_release(struct sums *sums);
 
 /*
  * Return the time charged to a thread while its parents in the tree waited, and to all
  * threads below it.
  */
-uint64_t charge_total(const struct critical_path *path, uint32_t charge);
+uint64_t charge_compute_total(const struct critical_path *path, uint32_t charge);
 /*
  * Return the next charge in the order of the printed tree, in which children follow their
  * parent, or NO_CHARGE if there is none.
  */
-uint32_t charge_next(const struct critical_path *path, uint32_t charge);
+uint32_t charge_get_next(const struct critical_path *path, uint32_t charge);
 
 #endif

@@ -22,30 +22,31 @@ struct writing {
 
 static void put_actor_host(char *cell, const struct critical_path *path, struct actor who)
 {
-	cell_text(cell, path->base->hosts[who.host].name);
+	cell_put_text(cell, path->base->hosts[who.host].name);
 }
 
 /* Format a thread as "nginx (1234)". */
 static void put_actor_thread(char *cell, const struct critical_path *path, struct actor who)
 {
-	const struct record_thread *thread = path_thread(path, who);
+	const struct record_thread *thread = path_find_thread(path, who);
 
 	if (thread)
 		snprintf(cell, CELL_SIZE, "%s (%" PRIu32 ")", *thread->name ? thread->name : "?",
 			 thread->tid);
 	else
 		snprintf(cell, CELL_SIZE, "interrupts");
-	make_printable(cell);
+	make_text_printable(cell);
 }
 
 /* Format what the thread waited for: "by kworker/0:1 (12)", "from db, postgres (99)", "8:0". */
-static void put_detail(char *cell, const struct critical_path *path, const struct path_piece *piece)
+static void put_piece_detail(char *cell, const struct critical_path *path,
+			     const struct path_piece *piece)
 {
 	char host[CELL_SIZE], thread[CELL_SIZE];
 
 	*cell = '\0';
 	if (piece->kind == PIECE_UNKNOWN || piece->reason)
-		snprintf(cell, CELL_SIZE, "%s", path_reason(piece->reason));
+		snprintf(cell, CELL_SIZE, "%s", path_get_reason_text(piece->reason));
 	else if (piece->kind == PIECE_PREEMPTED && !piece->has_other)
 		snprintf(cell, CELL_SIZE, "by none: its CPU was waking up");
 	else if (piece->kind == PIECE_DISK)
@@ -67,7 +68,7 @@ static void put_detail(char *cell, const struct critical_path *path, const struc
 		snprintf(cell, CELL_SIZE, "from %.60s, %.80s", host, thread);
 }
 
-static void sum_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_sum_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct writing *writing = data;
 	const struct critical_path *path = writing->path;
@@ -82,27 +83,27 @@ static void sum_cell(const void *data, uint32_t row, unsigned int column, char *
 		put_actor_thread(cell, path, sum->piece->who);
 		break;
 	case 2:
-		snprintf(cell, CELL_SIZE, "%s", path_kind(sum->piece->kind));
+		snprintf(cell, CELL_SIZE, "%s", path_get_kind_name(sum->piece->kind));
 		break;
 	case 3:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, sum->times);
 		break;
 	case 4:
-		cell_duration(cell, sum->total_ns);
+		cell_put_duration(cell, sum->total_ns);
 		break;
 	case 5:
 		snprintf(cell, CELL_SIZE, "%.1f %%", whole ? 100.0 * sum->total_ns / whole : 0.0);
 		break;
 	case 6:
-		cell_duration(cell, sum->longest_ns);
+		cell_put_duration(cell, sum->longest_ns);
 		break;
 	case 7:
-		put_detail(cell, path, sum->piece);
+		put_piece_detail(cell, path, sum->piece);
 		break;
 	}
 }
 
-static void piece_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_piece_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct writing *writing = data;
 	const struct critical_path *path = writing->path;
@@ -111,10 +112,10 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column, char
 
 	switch (column) {
 	case 0:
-		cell_duration(cell, piece->begin_ns - path->begin_ns);
+		cell_put_duration(cell, piece->begin_ns - path->begin_ns);
 		break;
 	case 1:
-		cell_duration(cell, piece->end_ns - piece->begin_ns);
+		cell_put_duration(cell, piece->end_ns - piece->begin_ns);
 		break;
 	case 2:
 		*cell = '\0';
@@ -129,23 +130,23 @@ static void piece_cell(const void *data, uint32_t row, unsigned int column, char
 		put_actor_thread(cell, path, piece->who);
 		break;
 	case 5:
-		snprintf(cell, CELL_SIZE, "%s", path_kind(piece->kind));
+		snprintf(cell, CELL_SIZE, "%s", path_get_kind_name(piece->kind));
 		break;
 	case 6:
-		put_detail(cell, path, piece);
+		put_piece_detail(cell, path, piece);
 		break;
 	}
 }
 
 /* ---- who is charged --------------------------------------------------------- */
 
-static void charge_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_charge_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct writing *writing = data;
 	const struct critical_path *path = writing->path;
 	const struct charge *charge = &path->charges[writing->charges[row]];
 	const uint64_t self_ns = charge->ns[PIECE_RUNNING];
-	const uint64_t total_ns = charge_total(path, writing->charges[row]);
+	const uint64_t total_ns = charge_compute_total(path, writing->charges[row]);
 	uint64_t all_ns = 0;
 	char thread[CELL_SIZE];
 
@@ -161,23 +162,23 @@ static void charge_cell(const void *data, uint32_t row, unsigned int column, cha
 		put_actor_host(cell, path, charge->who);
 		break;
 	case 2:
-		cell_duration(cell, self_ns);
+		cell_put_duration(cell, self_ns);
 		break;
 	case 3:
-		cell_duration(cell, total_ns - self_ns);
+		cell_put_duration(cell, total_ns - self_ns);
 		break;
 	case 4:
-		cell_duration(cell, total_ns);
+		cell_put_duration(cell, total_ns);
 		break;
 	case 5:
-		cell_duration(cell, all_ns - self_ns);
+		cell_put_duration(cell, all_ns - self_ns);
 		break;
 	}
 }
 
 /* ---- the whole output ------------------------------------------------------- */
 
-static void print_head(FILE *out, const struct critical_path *path)
+static void print_path_head(FILE *out, const struct critical_path *path)
 {
 	char host[CELL_SIZE], thread[CELL_SIZE], date[VALUE_SIZE], length[VALUE_SIZE];
 
@@ -194,7 +195,7 @@ static void print_pieces(FILE *out, const struct writing *writing)
 	const struct table table = {
 		.columns = 7,
 		.heads = { "at", "for", "bound", "host", "thread", "what", "" },
-		.cell = piece_cell,
+		.cell = put_piece_cell,
 	};
 
 	table_print_some(out, writing, &table, path->num_pieces, writing->limit, "segments");
@@ -208,7 +209,7 @@ static bool print_charges(FILE *out, struct writing *writing)
 		.columns = 6,
 		.heads = { "charged", "host", "CPU itself", "on its behalf", "CPU in all",
 			   "not running" },
-		.cell = charge_cell,
+		.cell = put_charge_cell,
 	};
 	uint32_t charge = 0;
 
@@ -217,7 +218,7 @@ static bool print_charges(FILE *out, struct writing *writing)
 		return false;
 	for (uint32_t row = 0; row < path->num_charges; row++) {
 		writing->charges[row] = charge;
-		charge = charge_next(path, charge);
+		charge = charge_get_next(path, charge);
 	}
 	table_print_some(out, writing, &table, path->num_charges, writing->limit, "threads");
 	free(writing->charges);
@@ -230,14 +231,14 @@ bool path_table(FILE *out, const struct path_view *view)
 	const struct table table = {
 		.columns = 8,
 		.heads = { "host", "thread", "what", "times", "total", "part", "longest", "" },
-		.cell = sum_cell,
+		.cell = put_sum_cell,
 	};
 	bool ok;
 
 	errno = 0;
-	if (!sums_find(&writing.sums, view->path))
+	if (!sums_compute(&writing.sums, view->path))
 		return false;
-	print_head(out, view->path);
+	print_path_head(out, view->path);
 	table_print_some(out, &writing, &table, writing.sums.num, view->limit, "rows");
 	print_pieces(out, &writing);
 	ok = !view->account || print_charges(out, &writing);

@@ -178,7 +178,7 @@ static struct host_texts *get_host_texts(struct between *between, uint32_t host,
 }
 
 /* Return a bit mask of the roles of a span's state, or 0 if out of memory. */
-static unsigned int find_roles(struct between *between, const struct state_span *span)
+static unsigned int find_state_roles(struct between *between, const struct state_span *span)
 {
 	const struct definition *d = &between->definitions[span->definition];
 	struct host_texts *texts = get_host_texts(between, span->host, span->state);
@@ -194,7 +194,8 @@ static unsigned int find_roles(struct between *between, const struct state_span 
 		return 0;
 	roles = &texts->roles[span->state * between->num + span->definition];
 	for (int i = 0; i < NUM_ROLES && !(*roles & ROLE_KNOWN); i++)
-		if (state_is_one_of(lists[i], spans_text(between->spans, span->host, span->state)))
+		if (state_list_contains(lists[i],
+					spans_get_text(between->spans, span->host, span->state)))
 			*roles |= 1U << i;
 	*roles |= ROLE_KNOWN;
 	return *roles;
@@ -256,7 +257,7 @@ static struct common *add_common(struct between *between, const struct state_spa
 static struct common *find_or_add_common(struct between *between, const struct state_span *span)
 {
 	struct host_texts *texts = get_host_texts(between, span->host, span->shared);
-	const char *text = spans_text(between->spans, span->host, span->shared);
+	const char *text = spans_get_text(between->spans, span->host, span->shared);
 	struct common **slot, *common;
 	uint64_t hash;
 
@@ -269,7 +270,7 @@ static struct common *find_or_add_common(struct between *between, const struct s
 	hash = hash_shared_text(span->definition, text);
 	common = between->room ? between->buckets[hash & (between->room - 1)] : NULL;
 	while (common && (common->hash != hash || common->definition != span->definition ||
-			  strcmp(spans_text(between->spans, common->host, common->text), text)))
+			  strcmp(spans_get_text(between->spans, common->host, common->text), text)))
 		common = common->next;
 	*slot = common ? common : add_common(between, span, hash);
 	return *slot;
@@ -351,8 +352,8 @@ static bool remember_last_span(const struct between *between, struct common *com
  * Record @last as the holder if the deferred span may have waited for its end. The latest
  * end replaces earlier ones.
  */
-static void offer_holder(struct between *between, struct held_span *held, uint32_t host,
-			 const struct last *last)
+static void offer_wait_holder(struct between *between, struct held_span *held, uint32_t host,
+			      const struct last *last)
 {
 	const struct state_span *span = &held->told.span;
 	enum netsync_sequence sequence;
@@ -374,7 +375,7 @@ static void offer_holder(struct between *between, struct held_span *held, uint32
 	held->told.holder_end_ns = last->end_ns;
 }
 
-static struct wait *find_wait(struct between *between, const struct held_span *held)
+static struct wait *find_or_add_wait(struct between *between, const struct held_span *held)
 {
 	const struct span_told *told = &held->told;
 	struct common *common = held->common;
@@ -403,12 +404,12 @@ static struct wait *find_wait(struct between *between, const struct held_span *h
 	return &counted->wait;
 }
 
-static bool let_go(struct between *between, between_tell *tell, void *data)
+static bool release_first_held_span(struct between *between, between_tell *tell, void *data)
 {
 	struct held_span *held = between->first;
 	const struct state_span *span = &held->told.span;
 	const int64_t lasted = span->end_ns - span->begin_ns;
-	struct wait *wait = held->has_waited ? find_wait(between, held) : NULL;
+	struct wait *wait = held->has_waited ? find_or_add_wait(between, held) : NULL;
 	bool ok = (wait || !held->has_waited) && tell(data, &held->told);
 
 	if (wait) {
@@ -428,8 +429,8 @@ static bool let_go(struct between *between, between_tell *tell, void *data)
 	return ok;
 }
 
-static bool hold_back(struct between *between, const struct span_told *told, struct common *common,
-		      bool has_waited)
+static bool hold_back_span(struct between *between, const struct span_told *told,
+			   struct common *common, bool has_waited)
 {
 	struct held_span *held = calloc(1, sizeof(*held));
 
@@ -444,12 +445,12 @@ static bool hold_back(struct between *between, const struct span_told *told, str
 	common->end = &held->next_common;
 	for (uint32_t host = 0;
 	     has_waited && common->last[HOLDING] && host < between->base->num_hosts; host++)
-		offer_holder(between, held, host, &common->last[HOLDING][host]);
+		offer_wait_holder(between, held, host, &common->last[HOLDING][host]);
 	return true;
 }
 
 /* Is an earlier span of the same object deferred? */
-static bool is_held(const struct common *common, const struct state_span *span)
+static bool is_object_held(const struct common *common, const struct state_span *span)
 {
 	for (const struct held_span *h = common->first; h; h = h->next_common)
 		if (h->told.span.host == span->host && h->told.span.object == span->object)
@@ -458,7 +459,8 @@ static bool is_held(const struct common *common, const struct state_span *span)
 }
 
 /* Are the ends of all future spans certainly later than the end of the deferred span? */
-static bool is_over(const struct between *between, const struct held_span *held, int64_t now_ns)
+static bool is_held_span_over(const struct between *between, const struct held_span *held,
+			      int64_t now_ns)
 {
 	int64_t most = 0, until;
 
@@ -484,8 +486,8 @@ static int64_t get_span_bound(const struct between *between, uint32_t host, int6
 		       bound;
 }
 
-bool between_take(struct between *between, const struct state_span *span, between_tell *tell,
-		  void *data)
+bool between_add_span(struct between *between, const struct state_span *span, between_tell *tell,
+		      void *data)
 {
 	const struct span_told told = {
 		.span = *span,
@@ -493,14 +495,14 @@ bool between_take(struct between *between, const struct state_span *span, betwee
 		.end_bound_ns = get_span_bound(between, span->host, span->end_host_ns),
 	};
 	const struct definition *definition = &between->definitions[span->definition];
-	const unsigned int roles = find_roles(between, span);
+	const unsigned int roles = find_state_roles(between, span);
 	struct common *common;
 	bool has_waited;
 
 	between->bounds[span->host] = told.end_bound_ns == NETSYNC_UNKNOWN ? LONGEST_HOLD :
 									     told.end_bound_ns;
-	while (between->first && is_over(between, between->first, span->end_ns))
-		if (!let_go(between, tell, data))
+	while (between->first && is_held_span_over(between, between->first, span->end_ns))
+		if (!release_first_held_span(between, tell, data))
 			return false;
 	if (!roles)
 		return false;
@@ -514,10 +516,12 @@ bool between_take(struct between *between, const struct state_span *span, betwee
 		return false;
 	if (roles & 1U << HOLDING)
 		for (struct held_span *h = common->first; h; h = h->next_common)
-			offer_holder(between, h, span->host, &common->last[HOLDING][span->host]);
+			offer_wait_holder(between, h, span->host,
+					  &common->last[HOLDING][span->host]);
 	has_waited = roles & 1U << WAITING && !span->is_open;
-	return has_waited || is_held(common, span) ? hold_back(between, &told, common, has_waited) :
-						     tell(data, &told);
+	return has_waited || is_object_held(common, span) ?
+		       hold_back_span(between, &told, common, has_waited) :
+		       tell(data, &told);
 }
 
 bool between_end(struct between *between, between_tell *tell, void *data)
@@ -525,11 +529,11 @@ bool between_end(struct between *between, between_tell *tell, void *data)
 	bool ok = true;
 
 	while (between->first && ok)
-		ok = let_go(between, tell, data);
+		ok = release_first_held_span(between, tell, data);
 	return ok;
 }
 
-const struct exclusion *between_exclusion(const struct between *between, size_t definition)
+const struct exclusion *between_get_exclusion(const struct between *between, size_t definition)
 {
 	return &between->exclusions[definition];
 }
@@ -543,7 +547,7 @@ static int compare_waits_longest_first(const void *one, const void *other)
 	return (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
 }
 
-bool between_waits(struct between *between, const struct wait **waits, size_t *num)
+bool between_list_waits(struct between *between, const struct wait **waits, size_t *num)
 {
 	struct wait *at;
 

@@ -59,19 +59,19 @@ void between_free(struct between *between);
  * false if out of memory, or if @tell returned false.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
-bool between_take(struct between *between, const struct state_span *span, between_tell *tell,
-		  void *data);
+bool between_add_span(struct between *between, const struct state_span *span, between_tell *tell,
+		      void *data);
 /*
  * Report the spans that are still deferred, because no other spans follow. Return the
- * same values as between_take().
+ * same values as between_add_span().
  */
 bool between_end(struct between *between, between_tell *tell, void *data);
 
-const struct exclusion *between_exclusion(const struct between *between, size_t definition);
+const struct exclusion *between_get_exclusion(const struct between *between, size_t definition);
 /*
  * Sort the waits by definition, then by total time, the longest first. Return false if
  * out of memory.
  */
-bool between_waits(struct between *between, const struct wait **waits, size_t *num);
+bool between_list_waits(struct between *between, const struct wait **waits, size_t *num);
 
 #endif

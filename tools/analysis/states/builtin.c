@@ -26,7 +26,7 @@ static const char *const texts[] = {
 
 #define NUM (sizeof(texts) / sizeof(texts[0]))
 
-const char *definition_text(const char *name)
+const char *definition_find_text(const char *name)
 {
 	for (size_t i = 0; i < NUM; i++)
 		if (!strcmp(name, definition_names[i]))

@@ -33,14 +33,14 @@ static bool put_csv_span(void *data, const struct span_told *told)
 	putc(',', out);
 	csv_put_text(out, states->definitions[span->definition].name);
 	putc(',', out);
-	csv_put_text(out, spans_text(states->spans, span->host, span->name));
+	csv_put_text(out, spans_get_text(states->spans, span->host, span->name));
 	fprintf(out, ",%" PRIu32 ",", span->lane);
-	csv_put_text(out, spans_text(states->spans, span->host, span->state));
+	csv_put_text(out, spans_get_text(states->spans, span->host, span->state));
 	put_time_and_bound(out, span->begin_ns, told->begin_bound_ns);
 	put_time_and_bound(out, span->end_ns, told->end_bound_ns);
 	putc(',', out);
 	if (span->shared != NO_TEXT)
-		csv_put_text(out, spans_text(states->spans, span->host, span->shared));
+		csv_put_text(out, spans_get_text(states->spans, span->host, span->shared));
 	putc(',', out);
 	if (told->has_holder)
 		csv_put_text(out, states->base->hosts[told->holder_host].name);

@@ -26,19 +26,19 @@ static bool add_text_to_list(const char ***list, size_t *num, const char *text)
 	const char **last = array_add(list, *num, sizeof(*last));
 
 	if (!last)
-		return no_memory();
+		return complain_no_memory();
 	*last = text;
 	++*num;
 	return true;
 }
 
 /* Return the next word. If the statement ends, print a message and return NULL. */
-static struct word *need_word(struct parser *parser, const char *what)
+static struct word *parse_required_word(struct parser *parser, const char *what)
 {
 	struct word *word = words_next(&parser->words);
 
 	if (!word)
-		words_mistake(&parser->words, NULL, 0, "%s is missing here.", what);
+		words_complain(&parser->words, NULL, 0, "%s is missing here.", what);
 	return word;
 }
 
@@ -73,8 +73,8 @@ static bool parse_format(struct parser *parser, const struct word *word, const c
 			*format = formats[i].format;
 			return true;
 		}
-	return words_mistake(&parser->words, word, text - word->text,
-			     "\"%s\": unknown format; use x, ip or dev after the colon.", text);
+	return words_complain(&parser->words, word, text - word->text,
+			      "\"%s\": unknown format; use x, ip or dev after the colon.", text);
 }
 
 /* Split "prev_tid|prev_pid:x" into names and format; this changes the word. */
@@ -95,48 +95,48 @@ static bool parse_field(struct parser *parser, const struct word *word, char *te
 		if (next)
 			*next++ = '\0';
 		if (!*name)
-			return words_mistake(&parser->words, word, name - word->text,
-					     "The name of a field is missing here.");
+			return words_complain(&parser->words, word, name - word->text,
+					      "The name of a field is missing here.");
 		if (!is_field_name_valid(name))
-			return words_mistake(&parser->words, word, name - word->text,
-					     "Unknown field %s; use %s, %s, %s, %s, %s, %s or %s.",
-					     name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
-					     FIELD_EVENT, FIELD_REST, FIELD_STATE);
+			return words_complain(&parser->words, word, name - word->text,
+					      "Unknown field %s; use %s, %s, %s, %s, %s, %s or %s.",
+					      name, FIELD_TID, FIELD_COMM, FIELD_CPU, FIELD_HOST,
+					      FIELD_EVENT, FIELD_REST, FIELD_STATE);
 		if (!add_text_to_list(&field->names, &field->num, name))
 			return false;
 	}
 	return true;
 }
 
-static struct template_piece *add_piece(struct template *template)
+static struct template_piece *add_template_piece(struct template *template)
 {
 	struct template_piece *piece = array_add(&template->pieces, template->num, sizeof(*piece));
 
 	if (piece)
 		template->num++;
 	else
-		no_memory();
+		complain_no_memory();
 	return piece;
 }
 
 static bool parse_template(struct parser *parser, struct template *template, const char *what)
 {
-	const struct word *word = need_word(parser, what);
+	const struct word *word = parse_required_word(parser, what);
 	char *at = word ? word->text : NULL;
 
 	if (!word)
 		return false;
 	if (template->num)
-		return words_mistake(&parser->words, word, 0, "This statement was given before.");
+		return words_complain(&parser->words, word, 0, "This statement was given before.");
 	do {
 		char *brace = at + strcspn(at, "{}"), *end;
 		struct template_piece *piece;
 
 		if (*brace == '}')
-			return words_mistake(&parser->words, word, brace - word->text,
-					     "A { is missing before this.");
+			return words_complain(&parser->words, word, brace - word->text,
+					      "A { is missing before this.");
 		if (brace > at || !*brace) {
-			piece = add_piece(template);
+			piece = add_template_piece(template);
 			if (!piece)
 				return false;
 			piece->text = at;
@@ -145,10 +145,10 @@ static bool parse_template(struct parser *parser, struct template *template, con
 			return true;
 		end = brace + 1 + strcspn(brace + 1, "{}");
 		if (*end != '}')
-			return words_mistake(&parser->words, word, brace - word->text,
-					     "A } is missing after this.");
+			return words_complain(&parser->words, word, brace - word->text,
+					      "A } is missing after this.");
 		*brace = *end = '\0';
-		piece = add_piece(template);
+		piece = add_template_piece(template);
 		if (!piece || !parse_field(parser, word, brace + 1, &piece->field))
 			return false;
 		at = end + 1;
@@ -157,7 +157,7 @@ static bool parse_template(struct parser *parser, struct template *template, con
 }
 
 /* Parse the template of the shared resource, or, for a pair, two templates. */
-static bool parse_shared(struct parser *parser, struct shared *shared, bool has_second)
+static bool parse_shared_template(struct parser *parser, struct shared *shared, bool has_second)
 {
 	return parse_template(parser, &shared->sides[0], "The shared object") &&
 	       (!has_second || parse_template(parser, &shared->sides[1], ""));
@@ -178,7 +178,7 @@ static bool parse_integer(const char *text, int64_t *number)
 static bool parse_operands(struct parser *parser, struct condition *condition)
 {
 	const bool is_bits = condition->comparison >= IS_LESS;
-	const struct word *word = need_word(parser, "The value to compare with");
+	const struct word *word = parse_required_word(parser, "The value to compare with");
 	char *next = word ? word->text : NULL;
 
 	while (next) {
@@ -186,7 +186,7 @@ static bool parse_operands(struct parser *parser, struct condition *condition)
 						    sizeof(*operand));
 
 		if (!operand)
-			return no_memory();
+			return complain_no_memory();
 		condition->num++;
 		operand->glob = next;
 		next = strchr(next, ',');
@@ -194,8 +194,8 @@ static bool parse_operands(struct parser *parser, struct condition *condition)
 			*next++ = '\0';
 		operand->is_number = parse_integer(operand->glob, &operand->number);
 		if (is_bits && (!operand->is_number || next))
-			return words_mistake(&parser->words, word, operand->glob - word->text,
-					     "A single number is required here.");
+			return words_complain(&parser->words, word, operand->glob - word->text,
+					      "A single number is required here.");
 	}
 	return word;
 }
@@ -208,14 +208,14 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 	};
 	struct condition *condition = array_add(&rule->conditions, rule->num_conditions,
 						sizeof(*condition));
-	struct word *word = need_word(parser, "The name of a field");
+	struct word *word = parse_required_word(parser, "The name of a field");
 
 	if (!condition)
-		return no_memory();
+		return complain_no_memory();
 	rule->num_conditions++;
 	if (!word || !parse_field(parser, word, word->text, &condition->field))
 		return false;
-	word = need_word(parser, "One of = != < > has lacks");
+	word = parse_required_word(parser, "One of = != < > has lacks");
 	if (!word)
 		return false;
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
@@ -223,8 +223,8 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 			condition->comparison = i;
 			return parse_operands(parser, condition);
 		}
-	return words_mistake(&parser->words, word, 0,
-			     "Unknown comparison; use =, !=, <, >, has or lacks.");
+	return words_complain(&parser->words, word, 0,
+			      "Unknown comparison; use =, !=, <, >, has or lacks.");
 }
 
 /*
@@ -245,13 +245,13 @@ static bool parse_action(struct parser *parser, struct rule *rule, const struct 
 		rule->action = i;
 		return i == END || parse_template(parser, &rule->label, "The name of the state");
 	}
-	return words_mistake(
+	return words_complain(
 		&parser->words, word, 0,
 		"\"%s\" is unknown; use if, object, name, shared, begin, change or end.",
 		word->text);
 }
 
-static bool parse_rule(struct parser *parser)
+static bool parse_rule_statement(struct parser *parser)
 {
 	static const char *const stops[] = { "if",    "object", "name", "shared",
 					     "begin", "change", "end" };
@@ -260,7 +260,7 @@ static bool parse_rule(struct parser *parser)
 	struct word *word;
 
 	if (!rule)
-		return no_memory();
+		return complain_no_memory();
 	definition->num_rules++;
 	rule->line = parser->words.list[0].line;
 	while ((word = words_peek(&parser->words))) {
@@ -273,10 +273,10 @@ static bool parse_rule(struct parser *parser)
 	}
 events_end:
 	if (!rule->num_events)
-		return words_mistake(&parser->words, word, 0,
-				     "The name of an event is missing here.");
+		return words_complain(&parser->words, word, 0,
+				      "The name of an event is missing here.");
 	for (;;) {
-		word = need_word(parser, "begin, change or end");
+		word = parse_required_word(parser, "begin, change or end");
 		if (!word)
 			return false;
 		if (!strcmp(word->text, "if")) {
@@ -289,7 +289,7 @@ events_end:
 			if (!parse_template(parser, &rule->name, "A name"))
 				return false;
 		} else if (!strcmp(word->text, "shared")) {
-			if (!parse_shared(parser, &rule->shared, false))
+			if (!parse_shared_template(parser, &rule->shared, false))
 				return false;
 		} else {
 			return parse_action(parser, rule, word);
@@ -299,39 +299,39 @@ events_end:
 
 /* ---- other statements ---------------------------------------------------- */
 
-static bool parse_title(struct parser *parser)
+static bool parse_title_statement(struct parser *parser)
 {
-	const struct word *word = need_word(parser, "A title");
+	const struct word *word = parse_required_word(parser, "A title");
 
 	if (word)
 		parser->definition->title = word->text;
 	return word;
 }
 
-static bool parse_object(struct parser *parser)
+static bool parse_object_statement(struct parser *parser)
 {
 	return parse_template(parser, &parser->definition->object, "An object");
 }
 
-static bool parse_name(struct parser *parser)
+static bool parse_name_statement(struct parser *parser)
 {
 	return parse_template(parser, &parser->definition->name_of, "A name");
 }
 
-static bool parse_shared_all(struct parser *parser)
+static bool parse_shared_statement(struct parser *parser)
 {
-	return parse_shared(parser, &parser->definition->shared, parser->words.num > 2);
+	return parse_shared_template(parser, &parser->definition->shared, parser->words.num > 2);
 }
 
-static bool parse_kept(struct parser *parser)
+static bool parse_kept_statement(struct parser *parser)
 {
 	struct definition *definition = parser->definition;
-	const struct word *word = need_word(parser, "The name of a field");
+	const struct word *word = parse_required_word(parser, "The name of a field");
 
 	for (; word; word = words_next(&parser->words)) {
 		if (*word->text == '@')
-			return words_mistake(&parser->words, word, 0,
-					     "Only fields of events can be kept.");
+			return words_complain(&parser->words, word, 0,
+					      "Only fields of events can be kept.");
 		if (!add_text_to_list(&definition->kept, &definition->num_kept, word->text))
 			return false;
 	}
@@ -344,24 +344,24 @@ static bool parse_label(struct parser *parser, const struct word *word, struct l
 	char *equals = strchr(word->text, '=');
 
 	if (!label)
-		return no_memory();
+		return complain_no_memory();
 	labels->num++;
 	if (!equals)
-		return words_mistake(&parser->words, word, 0,
-				     "NUMBER=LABEL or *=LABEL is required here.");
+		return words_complain(&parser->words, word, 0,
+				      "NUMBER=LABEL or *=LABEL is required here.");
 	*equals = '\0';
 	label->text = equals + 1;
 	label->is_other = !strcmp(word->text, "*");
 	if (!*label->text)
-		return words_mistake(&parser->words, word, equals + 1 - word->text,
-				     "The label is missing here.");
+		return words_complain(&parser->words, word, equals + 1 - word->text,
+				      "The label is missing here.");
 	if (!label->is_other && !parse_integer(word->text, &label->number))
-		return words_mistake(&parser->words, word, 0, "\"%s\" is not a number.",
-				     word->text);
+		return words_complain(&parser->words, word, 0, "\"%s\" is not a number.",
+				      word->text);
 	return true;
 }
 
-static bool parse_labels(struct parser *parser)
+static bool parse_labels_statement(struct parser *parser)
 {
 	struct definition *definition = parser->definition;
 	struct labels *labels = array_add(&definition->labels, definition->num_labels,
@@ -369,13 +369,13 @@ static bool parse_labels(struct parser *parser)
 	const struct word *word;
 
 	if (!labels)
-		return no_memory();
+		return complain_no_memory();
 	definition->num_labels++;
-	word = need_word(parser, "The name of a field");
+	word = parse_required_word(parser, "The name of a field");
 	if (!word)
 		return false;
 	labels->field = word->text;
-	word = need_word(parser, "NUMBER=LABEL");
+	word = parse_required_word(parser, "NUMBER=LABEL");
 	for (; word; word = words_next(&parser->words))
 		if (!parse_label(parser, word, labels))
 			return false;
@@ -383,14 +383,14 @@ static bool parse_labels(struct parser *parser)
 }
 
 /* Parse the states before the word @between, then the states after it. */
-static bool parse_lists(struct parser *parser, struct state_list *first, const char *between,
-			struct state_list *second)
+static bool parse_two_state_lists(struct parser *parser, struct state_list *first,
+				  const char *between, struct state_list *second)
 {
 	struct state_list *list = first;
-	const struct word *word = need_word(parser, "The name of a state");
+	const struct word *word = parse_required_word(parser, "The name of a state");
 
 	if (first->num)
-		return words_mistake(&parser->words, word, 0, "This statement was given before.");
+		return words_complain(&parser->words, word, 0, "This statement was given before.");
 	for (; word; word = words_next(&parser->words)) {
 		if (!strcmp(word->text, between) && list == first && first->num)
 			list = second;
@@ -398,35 +398,41 @@ static bool parse_lists(struct parser *parser, struct state_list *first, const c
 			return false;
 	}
 	if (list == second && !second->num)
-		return words_mistake(&parser->words, NULL, 0,
-				     "The name of a state is missing here.");
+		return words_complain(&parser->words, NULL, 0,
+				      "The name of a state is missing here.");
 	return first->num;
 }
 
-static bool parse_exclusive(struct parser *parser)
+static bool parse_exclusive_statement(struct parser *parser)
 {
-	return parse_lists(parser, &parser->definition->exclusive, "with",
-			   &parser->definition->with);
+	return parse_two_state_lists(parser, &parser->definition->exclusive, "with",
+				     &parser->definition->with);
 }
 
-static bool parse_waits(struct parser *parser)
+static bool parse_waits_statement(struct parser *parser)
 {
 	struct definition *definition = parser->definition;
 
-	if (!parse_lists(parser, &definition->waiting, "for", &definition->holding))
+	if (!parse_two_state_lists(parser, &definition->waiting, "for", &definition->holding))
 		return false;
 	return definition->holding.num ||
-	       words_mistake(&parser->words, NULL, 0,
-			     "\"for\" and the states that these wait for are missing here.");
+	       words_complain(&parser->words, NULL, 0,
+			      "\"for\" and the states that these wait for are missing here.");
 }
 
 static const struct {
 	const char *name;
 	bool (*parse)(struct parser *parser);
 } statements[] = {
-	{ "title", parse_title },	  { "object", parse_object }, { "name", parse_name },
-	{ "shared", parse_shared_all },	  { "keep", parse_kept },     { "values", parse_labels },
-	{ "exclusive", parse_exclusive }, { "waits", parse_waits },   { "on", parse_rule },
+	{ "title", parse_title_statement },
+	{ "object", parse_object_statement },
+	{ "name", parse_name_statement },
+	{ "shared", parse_shared_statement },
+	{ "keep", parse_kept_statement },
+	{ "values", parse_labels_statement },
+	{ "exclusive", parse_exclusive_statement },
+	{ "waits", parse_waits_statement },
+	{ "on", parse_rule_statement },
 };
 
 static bool parse_statement(struct parser *parser)
@@ -440,12 +446,12 @@ static bool parse_statement(struct parser *parser)
 			return false;
 		more = words_next(&parser->words);
 		return !more ||
-		       words_mistake(
+		       words_complain(
 			       &parser->words, more, 0,
 			       "Unexpected word \"%s\"; put text with blanks between \" and \".",
 			       more->text);
 	}
-	return words_mistake(
+	return words_complain(
 		&parser->words, word, 0,
 		"Unknown statement \"%s\"; use title, object, name, shared, keep, values, exclusive, waits or on.",
 		word->text);
@@ -502,7 +508,7 @@ static char *read_file(const char *path)
 	size_t size = 0;
 
 	if (!text)
-		no_memory();
+		complain_no_memory();
 	else if (!file && errno == ENOENT && !strchr(path, '/'))
 		complain(
 			"--states %s: no such definition or file; \"netsync states --help\" lists the definitions.",
@@ -530,12 +536,12 @@ static char *read_file(const char *path)
 
 bool definition_read(struct definition *definition, const char *name)
 {
-	const char *text = definition_text(name);
+	const char *text = definition_find_text(name);
 
 	*definition = (struct definition){ .name = name };
 	definition->text = text ? strdup(text) : read_file(name);
 	if (!definition->text)
-		return text ? no_memory() : false;
+		return text ? complain_no_memory() : false;
 	definition->title = name;
 	return parse_definition(definition);
 }
@@ -547,7 +553,7 @@ static void release_template(struct template *template)
 	free(template->pieces);
 }
 
-static void release_shared(struct shared *shared)
+static void release_shared_templates(struct shared *shared)
 {
 	release_template(&shared->sides[0]);
 	release_template(&shared->sides[1]);
@@ -563,7 +569,7 @@ static void release_rule(struct rule *rule)
 	free(rule->events);
 	release_template(&rule->object);
 	release_template(&rule->name);
-	release_shared(&rule->shared);
+	release_shared_templates(&rule->shared);
 	release_template(&rule->label);
 }
 
@@ -575,7 +581,7 @@ void definition_release(struct definition *d)
 		free(d->labels[i].list);
 	release_template(&d->object);
 	release_template(&d->name_of);
-	release_shared(&d->shared);
+	release_shared_templates(&d->shared);
 	free(d->rules);
 	free(d->labels);
 	free(d->kept);
@@ -586,7 +592,7 @@ void definition_release(struct definition *d)
 	free(d->text);
 }
 
-bool state_is_one_of(const struct state_list *list, const char *state)
+bool state_list_contains(const struct state_list *list, const char *state)
 {
 	for (size_t i = 0; i < list->num; i++)
 		if (!fnmatch(list->globs[i], state, 0))

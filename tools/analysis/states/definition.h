@@ -135,10 +135,10 @@ void definition_release(struct definition *definition);
 /* Names of the built-in definitions, followed by NULL. */
 extern const char *const definition_names[];
 /* Return the text of a built-in definition, or NULL if none has this name. */
-const char *definition_text(const char *name);
+const char *definition_find_text(const char *name);
 
 /* Does one of the globs match the state? */
-bool state_is_one_of(const struct state_list *list, const char *state);
+bool state_list_contains(const struct state_list *list, const char *state);
 
 /* Names of fields that every event has, in addition to its payload. */
 #define FIELD_TID "@tid"

@@ -37,7 +37,7 @@ static void put_bound_cell(FILE *out, int64_t bound_ns)
 }
 
 /* Return the row of the span whose end the object waited for. */
-static struct row holder_row(const struct span_told *told)
+static struct row make_holder_row(const struct span_told *told)
 {
 	return (struct row){
 		.host = told->holder_host,
@@ -56,14 +56,14 @@ static bool put_html_span(void *data, const struct span_told *told)
 {
 	struct html *html = data;
 	const struct state_span *span = &told->span;
-	const struct row row = make_state_row(span), of_holder = holder_row(told);
+	const struct row row = make_state_row(span), of_holder = make_holder_row(told);
 	const struct row label = { .host = span->host, .name = span->state };
 	uint32_t number, state, holder = 0;
 	bool is_new;
 
-	if (!rows_find(&html->rows, &row, &number, &is_new) ||
-	    !rows_find(&html->labels, &label, &state, &is_new) ||
-	    (told->has_holder && !rows_find(&html->rows, &of_holder, &holder, &is_new))) {
+	if (!rows_find_or_add(&html->rows, &row, &number, &is_new) ||
+	    !rows_find_or_add(&html->labels, &label, &state, &is_new) ||
+	    (told->has_holder && !rows_find_or_add(&html->rows, &of_holder, &holder, &is_new))) {
 		html->states->failed = true;
 		return false;
 	}
@@ -93,7 +93,8 @@ static json_object *make_rows_array(struct json_writer *w, const struct html *ht
 		json_append(w, row, json_object_new_int64(of->host));
 		json_append(w, row, json_object_new_int64(of->definition));
 		json_append(w, row,
-			    new_string(spans_text(html->states->spans, of->host, of->name)));
+			    new_json_string(
+				    spans_get_text(html->states->spans, of->host, of->name)));
 		json_append(w, row, json_object_new_int64(of->lane));
 		json_append(w, rows, row);
 	}
@@ -106,26 +107,26 @@ static json_object *make_states_legend(struct json_writer *w, const struct html 
 	json_object *object = json_object_new_object(), *list;
 
 	json_put(w, object, "base_ns", json_object_new_string(html->base_text));
-	json_put(w, object, "reference", new_string(states->base->reference));
+	json_put(w, object, "reference", new_json_string(states->base->reference));
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < states->base->num_hosts; i++)
-		json_append(w, list, new_string(states->base->hosts[i].name));
+		json_append(w, list, new_json_string(states->base->hosts[i].name));
 	json_put(w, object, "hosts", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < states->num_definitions; i++)
-		json_append(w, list, new_string(states->definitions[i].title));
+		json_append(w, list, new_json_string(states->definitions[i].title));
 	json_put(w, object, "definitions", list);
 	list = json_object_new_array();
 	for (uint32_t i = 0; i < html->labels.num; i++)
 		json_append(w, list,
-			    new_string(spans_text(states->spans, html->labels.list[i].host,
-						  html->labels.list[i].name)));
+			    new_json_string(spans_get_text(states->spans, html->labels.list[i].host,
+							   html->labels.list[i].name)));
 	json_put(w, object, "states", list);
 	json_put(w, object, "rows", make_rows_array(w, html));
 	return object;
 }
 
-static bool put_meaning(struct html *html)
+static bool put_states_legend(struct html *html)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = make_states_legend(&w, html);
@@ -134,18 +135,18 @@ static bool put_meaning(struct html *html)
 				   json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 
 	if (text)
-		page_put(html->out, text);
+		page_put_json(html->out, text);
 	json_object_put(object);
 	return text;
 }
 
 bool states_html(FILE *out, struct states *states)
 {
-	const char *rest = page_begin(out, states_page_text);
+	const char *rest = page_write_begin(out, states_page_text);
 	struct html html = {
 		.out = out,
 		.states = states,
-		.base_ns = timebase_second(states->base),
+		.base_ns = timebase_find_second(states->base),
 	};
 	bool ok;
 
@@ -154,7 +155,7 @@ bool states_html(FILE *out, struct states *states)
 	ok = states_read(states, put_html_span, &html);
 	fputs("\n],\"meaning\":", out);
 	errno = 0;
-	ok = ok && put_meaning(&html);
+	ok = ok && put_states_legend(&html);
 	putc('}', out);
 	fputs(rest, out);
 	rows_release(&html.rows);

@@ -7,17 +7,18 @@
 
 static json_object *new_span_text(const struct states *states, uint32_t host, uint32_t text)
 {
-	return new_string(spans_text(states->spans, host, text));
+	return new_json_string(spans_get_text(states->spans, host, text));
 }
 
 static json_object *new_host_name(const struct states *states, uint32_t host)
 {
-	return new_string(states->base->hosts[host].name);
+	return new_json_string(states->base->hosts[host].name);
 }
 
-static json_object *exclusion_object(struct json_writer *w, const struct states *states, size_t d)
+static json_object *make_exclusion_object(struct json_writer *w, const struct states *states,
+					  size_t d)
 {
-	const struct exclusion *found = between_exclusion(states->between, d);
+	const struct exclusion *found = between_get_exclusion(states->between, d);
 	json_object *object = json_object_new_object(), *longest;
 
 	json_put_number(w, object, "times", found->spans);
@@ -45,10 +46,10 @@ static json_object *make_definition_object(struct json_writer *w, const struct s
 	const struct definition *definition = &states->definitions[d];
 	json_object *object = json_object_new_object();
 
-	json_put(w, object, "name", new_string(definition->name));
-	json_put(w, object, "title", new_string(definition->title));
+	json_put(w, object, "name", new_json_string(definition->name));
+	json_put(w, object, "title", new_json_string(definition->title));
 	if (definition->exclusive.num)
-		json_put(w, object, "exclusive", exclusion_object(w, states, d));
+		json_put(w, object, "exclusive", make_exclusion_object(w, states, d));
 	else
 		json_put_null(w, object, "exclusive");
 	return object;
@@ -70,10 +71,10 @@ static json_object *make_states_host_object(struct json_writer *w, const struct 
 		json_put_number(w, object, "lost_events", losses->number);
 	list = json_object_new_array();
 	for (size_t d = 0; d < states->num_definitions; d++) {
-		const struct span_counts *counts = states_counts(states, host, d);
+		const struct span_counts *counts = states_get_counts(states, host, d);
 		json_object *one = json_object_new_object();
 
-		json_put(w, one, "name", new_string(states->definitions[d].name));
+		json_put(w, one, "name", new_json_string(states->definitions[d].name));
 		json_put_number(w, one, "events", counts->events);
 		json_put_number(w, one, "begun_twice", counts->doubles);
 		json_put_number(w, one, "ended_unbegun", counts->unbegun);
@@ -91,7 +92,8 @@ static json_object *make_total_object(struct json_writer *w, const struct states
 	json_object *object = json_object_new_object();
 
 	json_put(w, object, "host", new_host_name(states, total->host));
-	json_put(w, object, "definition", new_string(states->definitions[total->definition].name));
+	json_put(w, object, "definition",
+		 new_json_string(states->definitions[total->definition].name));
 	json_put(w, object, "object", new_span_text(states, total->host, total->name));
 	json_put(w, object, "state", new_span_text(states, total->host, total->state));
 	json_put_number(w, object, "times", total->times);
@@ -103,12 +105,13 @@ static json_object *make_total_object(struct json_writer *w, const struct states
 	return object;
 }
 
-static json_object *wait_object(struct json_writer *w, const struct states *states,
-				const struct wait *wait)
+static json_object *make_wait_object(struct json_writer *w, const struct states *states,
+				     const struct wait *wait)
 {
 	json_object *object = json_object_new_object();
 
-	json_put(w, object, "definition", new_string(states->definitions[wait->definition].name));
+	json_put(w, object, "definition",
+		 new_json_string(states->definitions[wait->definition].name));
 	json_put(w, object, "shared", new_span_text(states, wait->shared_host, wait->shared));
 	json_put(w, object, "host", new_host_name(states, wait->host));
 	if (wait->is_known)
@@ -127,7 +130,7 @@ static json_object *make_states_object(struct json_writer *w, const struct state
 {
 	json_object *object = json_object_new_object(), *list;
 
-	json_put(w, object, "reference", new_string(states->base->reference));
+	json_put(w, object, "reference", new_json_string(states->base->reference));
 	list = json_object_new_array();
 	for (size_t d = 0; d < states->num_definitions; d++)
 		json_append(w, list, make_definition_object(w, states, d));
@@ -142,7 +145,7 @@ static json_object *make_states_object(struct json_writer *w, const struct state
 	json_put(w, object, "states", list);
 	list = json_object_new_array();
 	for (size_t i = 0; i < num_waits; i++)
-		json_append(w, list, wait_object(w, states, &waits[i]));
+		json_append(w, list, make_wait_object(w, states, &waits[i]));
 	json_put(w, object, "waits", list);
 	return object;
 }
@@ -159,7 +162,7 @@ bool states_json(FILE *out, struct states *states)
 		return false;
 	totals_sort(&states->totals);
 	errno = 0;
-	if (!between_waits(states->between, &waits, &num_waits))
+	if (!between_list_waits(states->between, &waits, &num_waits))
 		return false;
 	object = make_states_object(&w, states, waits, num_waits);
 	text = w.failed ? NULL :

@@ -89,7 +89,7 @@ static bool matches_event_glob(const char *name, const char *glob, const char **
 	return true;
 }
 
-static bool add_uses(struct machine *machine, struct type *type, const char *name)
+static bool add_rule_uses(struct machine *machine, struct type *type, const char *name)
 {
 	for (uint32_t d = 0; d < machine->num; d++) {
 		const struct definition *definition = &machine->definitions[d];
@@ -128,7 +128,7 @@ static struct type *find_machine_type(struct machine *machine, struct event_type
 	last = array_add(&machine->types, machine->num_types, sizeof(*last));
 	last_name = array_add(&machine->type_names, machine->num_types, sizeof(*last_name));
 	/* These are not freed, because the process ends after this host. */
-	if (!type || !last || !last_name || !add_uses(machine, type, event_type->name))
+	if (!type || !last || !last_name || !add_rule_uses(machine, type, event_type->name))
 		return NULL;
 	*last = type;
 	*last_name = event_type->name;
@@ -153,7 +153,7 @@ static void note_running_thread(struct machine *machine, const struct event *eve
 	if (event->cpu == EVENT_NO_CPU)
 		return;
 	cpu = &machine->cpus[event->cpu];
-	cpu->is_known = task_of(event, TASK_TO, &task);
+	cpu->is_known = task_read(event, TASK_TO, &task);
 	cpu->tid = task.tid;
 	length = task.name ? strnlen(task.name, sizeof(cpu->comm) - 1) : 0;
 	memcpy(cpu->comm, task.name ? task.name : "", length);
@@ -237,19 +237,20 @@ static bool find_shared(struct machine *machine, const struct shared *shared,
 	if (!template_expand(&shared->sides[0], scope, sides[0], missing))
 		return false;
 	if (!shared->sides[1].num) {
-		*text = span_text(machine->out, sides[0]);
+		*text = span_put_text(machine->out, sides[0]);
 	} else {
 		if (!template_expand(&shared->sides[1], scope, sides[1], missing))
 			return false;
 		order = strcmp(sides[0], sides[1]) > 0;
 		snprintf(both, sizeof(both), "%s %s", sides[order], sides[!order]);
-		*text = span_text(machine->out, both);
+		*text = span_put_text(machine->out, both);
 	}
 	machine->failed |= *text == NO_TEXT;
 	return true;
 }
 
-static const struct template *one_of(const struct template *own, const struct template *other)
+static const struct template *choose_template(const struct template *own,
+					      const struct template *other)
 {
 	return own->num ? own : other;
 }
@@ -262,9 +263,9 @@ static bool enter_rule_state(struct machine *machine, const struct use *use,
 	const struct rule *rule = use->rule;
 	const struct shared *shared = rule->shared.sides[0].num ? &rule->shared :
 								  &definition->shared;
-	const struct template *names = one_of(&rule->name,
-					      one_of(&definition->name_of,
-						     one_of(&rule->object, &definition->object)));
+	const struct template *names = choose_template(
+		&rule->name, choose_template(&definition->name_of,
+					     choose_template(&rule->object, &definition->object)));
 	char label[TEXT_SIZE], name[TEXT_SIZE];
 	uint32_t shared_text;
 
@@ -277,8 +278,8 @@ static bool enter_rule_state(struct machine *machine, const struct use *use,
 		leave_state(machine, object, false);
 	}
 	object->state = strdup(label);
-	object->label = span_text(machine->out, label);
-	object->name = span_text(machine->out, name);
+	object->label = span_put_text(machine->out, label);
+	object->name = span_put_text(machine->out, name);
 	object->shared = shared_text;
 	object->begin_ns = machine->now_ns;
 	object->begin_host_ns = machine->now_host_ns;
@@ -289,7 +290,8 @@ static bool enter_rule_state(struct machine *machine, const struct use *use,
 
 /* ---- rules --------------------------------------------------------------- */
 
-static void keep_fields(struct machine *machine, const struct scope *scope, struct object *object)
+static void keep_event_fields(struct machine *machine, const struct scope *scope,
+			      struct object *object)
 {
 	const struct definition *definition = scope->definition;
 
@@ -300,16 +302,16 @@ static void keep_fields(struct machine *machine, const struct scope *scope, stru
 
 		/* Keep only fields of the event itself. */
 		own.kept = NULL;
-		if (value_get(&value, &field, &own) && !kept_set(&object->kept[i], &value))
+		if (value_get(&value, &field, &own) && !kept_set_value(&object->kept[i], &value))
 			machine->failed = true;
 	}
 }
 
-static bool do_action(struct machine *machine, const struct use *use, struct scope *scope,
-		      struct object *object, const char **missing)
+static bool do_rule_action(struct machine *machine, const struct use *use, struct scope *scope,
+			   struct object *object, const char **missing)
 {
 	if (use->rule->action != END) {
-		keep_fields(machine, scope, object);
+		keep_event_fields(machine, scope, object);
 		scope->kept = object->kept;
 		return enter_rule_state(machine, use, scope, object, missing);
 	}
@@ -324,7 +326,7 @@ static bool do_all_conditions_hold(const struct rule *rule, const struct scope *
 				   const char **missing)
 {
 	for (size_t i = 0; i < rule->num_conditions; i++)
-		if (!condition_holds(&rule->conditions[i], scope, missing))
+		if (!condition_is_true(&rule->conditions[i], scope, missing))
 			return false;
 	return true;
 }
@@ -339,7 +341,8 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 	struct object *object;
 	bool ok;
 
-	if (!template_expand(one_of(&rule->object, &definition->object), scope, key, missing))
+	if (!template_expand(choose_template(&rule->object, &definition->object), scope, key,
+			     missing))
 		return false;
 	object = object_find(&machine->objects, use->definition, key);
 	/* An event uses one rule for each object: the first one that fits. */
@@ -350,14 +353,15 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 	if (!do_all_conditions_hold(rule, scope, missing))
 		return !*missing;
 	if (!object)
-		object = object_get(&machine->objects, use->definition, key, definition->num_kept);
+		object = object_find_or_add(&machine->objects, use->definition, key,
+					    definition->num_kept);
 	if (!object) {
 		machine->failed = true;
 		return true;
 	}
 	object->seen = machine->event;
 	machine->counts[use->definition].events++;
-	ok = do_action(machine, use, scope, object, missing);
+	ok = do_rule_action(machine, use, scope, object, missing);
 	if (!object->state) {
 		object->next_left = machine->left;
 		machine->left = object;
@@ -369,7 +373,7 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
  * Forget the objects that this event left without a state. This is called after all
  * rules, because each rule must know for which objects another rule was used.
  */
-static void forget_left(struct machine *machine)
+static void forget_left_objects(struct machine *machine)
 {
 	while (machine->left) {
 		struct object *object = machine->left;
@@ -408,7 +412,7 @@ static bool apply_rules(void *data, const struct event *event)
 			use->missing = missing;
 		}
 	}
-	forget_left(machine);
+	forget_left_objects(machine);
 	if (type && type->is_switch)
 		note_running_thread(machine, event);
 	return type && !machine->failed;
@@ -432,7 +436,7 @@ static bool note_lost_events(void *data, const struct event_loss *loss)
 
 /* ---- the end ------------------------------------------------------------- */
 
-static void leave_all(struct machine *machine)
+static void leave_all_states(struct machine *machine)
 {
 	for (size_t i = 0; i < machine->objects.room; i++)
 		for (struct object *o = machine->objects.buckets[i]; o; o = o->next)
@@ -440,7 +444,7 @@ static void leave_all(struct machine *machine)
 				leave_state(machine, o, true);
 }
 
-static void tell_missing(struct machine *machine)
+static void report_missing_fields(struct machine *machine)
 {
 	for (size_t t = 0; t < machine->num_types; t++)
 		for (size_t i = 0; i < machine->types[t]->num; i++) {
@@ -448,8 +452,8 @@ static void tell_missing(struct machine *machine)
 			const struct span_missing missing = {
 				.definition = use->definition,
 				.line = use->rule->line,
-				.event = span_text(machine->out, machine->type_names[t]),
-				.field = use->missing ? span_text(machine->out, use->missing) :
+				.event = span_put_text(machine->out, machine->type_names[t]),
+				.field = use->missing ? span_put_text(machine->out, use->missing) :
 							NO_TEXT,
 				.times = use->missed,
 			};
@@ -477,13 +481,13 @@ bool machine_run(const struct definition *definitions, size_t num, const struct 
 
 	/* These are not freed, because the process ends. */
 	if (!machine.out || !machine.counts || !machine.cpus ||
-	    !group_events(group, base, &listener, state, &until_ns))
+	    !group_read_events(group, base, &listener, state, &until_ns))
 		return false;
 	if (machine.now_ns != INT64_MIN) {
 		machine.now_ns = until_ns;
-		leave_all(&machine);
+		leave_all_states(&machine);
 	}
-	tell_missing(&machine);
+	report_missing_fields(&machine);
 	for (uint32_t i = 0; i < num; i++) {
 		span_put_counts(machine.out, i, &machine.counts[i]);
 		state->number += machine.counts[i].events;

@@ -67,8 +67,8 @@ static void free_object(struct object *object, size_t num_kept)
 	free(object);
 }
 
-struct object *object_get(struct objects *objects, uint32_t definition, const char *key,
-			  size_t num_kept)
+struct object *object_find_or_add(struct objects *objects, uint32_t definition, const char *key,
+				  size_t num_kept)
 {
 	const uint64_t hash = hash_key(definition, key);
 	struct object *object = find_object(objects, definition, key, hash);

@@ -33,8 +33,8 @@ struct objects {
 };
 
 /* Find an object, or add it. Return NULL if out of memory. */
-struct object *object_get(struct objects *objects, uint32_t definition, const char *key,
-			  size_t num_kept);
+struct object *object_find_or_add(struct objects *objects, uint32_t definition, const char *key,
+				  size_t num_kept);
 /* Find an object. Return NULL if there is none with this key. */
 struct object *object_find(const struct objects *objects, uint32_t definition, const char *key);
 void object_forget(struct objects *objects, struct object *object, size_t num_kept);

@@ -21,7 +21,7 @@ static void name_track(struct span_perfetto *writer, const struct row *of, struc
 	if (of->lane)
 		snprintf(lane, sizeof(lane), " (%" PRIu32 ")", of->lane + 1);
 	snprintf(name, sizeof(name), "%s %s%s", states->definitions[of->definition].name,
-		 spans_text(states->spans, of->host, of->name), lane);
+		 spans_get_text(states->spans, of->host, of->name), lane);
 	writer->timeline.format->name(&writer->timeline, track, name);
 }
 
@@ -33,7 +33,7 @@ static bool find_span_track(struct span_perfetto *writer, const struct state_spa
 	uint32_t number;
 	bool is_new;
 
-	if (!rows_find(&writer->rows, &row, &number, &is_new))
+	if (!rows_find_or_add(&writer->rows, &row, &number, &is_new))
 		return false;
 	*track = (struct track){ span->host, TRACK_OBJECT, number };
 	if (is_new)
@@ -52,7 +52,7 @@ static bool put_perfetto_span(void *data, const struct span_told *told)
 	struct timeline_event event = {
 		.time_ns = span->begin_ns,
 		.category = states->definitions[span->definition].name,
-		.name = spans_text(states->spans, span->host, span->state),
+		.name = spans_get_text(states->spans, span->host, span->state),
 		.args = args,
 	};
 

@@ -33,7 +33,7 @@ static bool grow_row_slots(struct rows *rows)
 	return true;
 }
 
-bool rows_find(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new)
+bool rows_find_or_add(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new)
 {
 	struct row *last;
 	uint32_t *slot;

@@ -26,7 +26,7 @@ static inline struct row make_state_row(const struct state_span *span)
  * Set @number to the number of a row, from 1, and @is_new if the row was added. Return
  * false if out of memory.
  */
-bool rows_find(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new);
+bool rows_find_or_add(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new);
 void rows_release(struct rows *rows);
 
 #endif

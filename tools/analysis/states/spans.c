@@ -53,8 +53,8 @@ static uint64_t hash_span_text(const char *text)
 }
 
 /* Errors are not checked here, because the stream stores them for ferror(). */
-static void put_record(struct span_writer *writer, enum record_kind kind, const void *data,
-		       size_t size)
+static void put_span_record(struct span_writer *writer, enum record_kind kind, const void *data,
+			    size_t size)
 {
 	const struct record_head head = { kind, size };
 
@@ -114,11 +114,11 @@ static uint32_t make_plain_text(struct span_writer *writer, const char *text)
 		return NO_TEXT;
 	slot->hash = hash;
 	slot->number = writer->num++;
-	put_record(writer, RECORD_TEXT, text, strlen(text) + 1);
+	put_span_record(writer, RECORD_TEXT, text, strlen(text) + 1);
 	return slot->number;
 }
 
-uint32_t span_text(struct span_writer *writer, const char *text)
+uint32_t span_put_text(struct span_writer *writer, const char *text)
 {
 	char *escaped;
 	uint32_t number;
@@ -133,12 +133,12 @@ uint32_t span_text(struct span_writer *writer, const char *text)
 
 void span_put(struct span_writer *writer, const struct state_span *span)
 {
-	put_record(writer, RECORD_SPAN, span, sizeof(*span));
+	put_span_record(writer, RECORD_SPAN, span, sizeof(*span));
 }
 
 void span_put_missing(struct span_writer *writer, const struct span_missing *missing)
 {
-	put_record(writer, RECORD_MISSING, missing, sizeof(*missing));
+	put_span_record(writer, RECORD_MISSING, missing, sizeof(*missing));
 }
 
 void span_put_counts(struct span_writer *writer, uint32_t definition,
@@ -146,12 +146,12 @@ void span_put_counts(struct span_writer *writer, uint32_t definition,
 {
 	const struct record_counts record = { definition, *counts };
 
-	put_record(writer, RECORD_COUNTS, &record, sizeof(record));
+	put_span_record(writer, RECORD_COUNTS, &record, sizeof(record));
 }
 
 void span_put_losses(struct span_writer *writer, const struct span_losses *losses)
 {
-	put_record(writer, RECORD_LOSSES, losses, sizeof(*losses));
+	put_span_record(writer, RECORD_LOSSES, losses, sizeof(*losses));
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -180,7 +180,7 @@ struct spans {
 static bool complain_of_spans_file(void)
 {
 	complain("%s: cannot store states: %s. Set TMPDIR to another directory.",
-		 scratch_folder(false), strerror(errno));
+		 scratch_get_folder(false), strerror(errno));
 	return false;
 }
 
@@ -193,11 +193,11 @@ struct spans *spans_new(uint32_t num_hosts)
 		spans->parts = calloc(num_hosts + 1, sizeof(*spans->parts));
 	if (!spans || !spans->parts) {
 		spans_free(spans);
-		no_memory();
+		complain_no_memory();
 		return NULL;
 	}
 	spans->num = num_hosts;
-	fd = scratch_file();
+	fd = scratch_open_file();
 	spans->file = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (spans->file)
 		return spans;
@@ -223,7 +223,7 @@ void spans_free(struct spans *spans)
 	free(spans);
 }
 
-FILE *spans_file(struct spans *spans)
+FILE *spans_get_file(struct spans *spans)
 {
 	return spans->file;
 }
@@ -235,7 +235,7 @@ off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin)
 	return spans->parts[host].end;
 }
 
-const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number)
+const char *spans_get_text(const struct spans *spans, uint32_t host, uint32_t number)
 {
 	const struct spans_part *part = &spans->parts[host];
 
@@ -246,7 +246,8 @@ const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number
  * Read bytes of a host's part. Return false on an error, which is in errno, or if the
  * file is too short.
  */
-static bool load_bytes(const struct spans *spans, struct spans_part *part, void *to, size_t size)
+static bool load_span_bytes(const struct spans *spans, struct spans_part *part, void *to,
+			    size_t size)
 {
 	char *at = to;
 
@@ -279,19 +280,19 @@ static bool load_bytes(const struct spans *spans, struct spans_part *part, void 
 	return true;
 }
 
-static bool load_text(const struct spans *spans, struct spans_part *part, size_t size)
+static bool load_span_text(const struct spans *spans, struct spans_part *part, size_t size)
 {
 	char **last = array_add(&part->texts, part->num_texts, sizeof(*last));
 
 	*(last ? last : &(char *){ NULL }) = NULL;
 	if (!last || !(*last = malloc(size)))
-		return no_memory();
+		return complain_no_memory();
 	part->num_texts++;
-	return load_bytes(spans, part, *last, size) || complain_of_spans_file();
+	return load_span_bytes(spans, part, *last, size) || complain_of_spans_file();
 }
 
 /* Read a host's records up to its next span. On failure, print a message and return false. */
-static bool go_on(const struct spans *spans, uint32_t host)
+static bool read_to_next_span(const struct spans *spans, uint32_t host)
 {
 	struct spans_part *part = &spans->parts[host];
 	const struct spans_listener *listener = spans->listener;
@@ -305,16 +306,16 @@ static bool go_on(const struct spans *spans, uint32_t host)
 		} record;
 		struct record_head head;
 
-		if (!load_bytes(spans, part, &head, sizeof(head)))
+		if (!load_span_bytes(spans, part, &head, sizeof(head)))
 			return complain_of_spans_file();
 		if (head.kind == RECORD_TEXT) {
-			if (!load_text(spans, part, head.size))
+			if (!load_span_text(spans, part, head.size))
 				return false;
 			continue;
 		}
 		part->has_span = head.kind == RECORD_SPAN;
-		if (!load_bytes(spans, part, part->has_span ? (void *)&part->span : &record,
-				head.size))
+		if (!load_span_bytes(spans, part, part->has_span ? (void *)&part->span : &record,
+				     head.size))
 			return complain_of_spans_file();
 		if (head.kind == RECORD_MISSING)
 			listener->missing(listener->data, host, &record.missing);
@@ -328,7 +329,7 @@ static bool go_on(const struct spans *spans, uint32_t host)
 }
 
 /* Return the part whose next span ends first, or NULL if no spans are left. */
-static struct spans_part *find_first(const struct spans *spans)
+static struct spans_part *find_first_span(const struct spans *spans)
 {
 	struct spans_part *first = NULL;
 
@@ -351,13 +352,13 @@ bool spans_read(struct spans *spans, const struct spans_listener *listener)
 	for (uint32_t i = 0; i < spans->num; i++) {
 		spans->parts[i].buffer = malloc(BUFFER_SIZE);
 		if (!spans->parts[i].buffer)
-			return no_memory();
-		if (!go_on(spans, i))
+			return complain_no_memory();
+		if (!read_to_next_span(spans, i))
 			return false;
 	}
-	while ((part = find_first(spans)))
+	while ((part = find_first_span(spans)))
 		if (!listener->span(listener->data, &part->span) ||
-		    !go_on(spans, part - spans->parts))
+		    !read_to_next_span(spans, part - spans->parts))
 			return false;
 	return true;
 }

@@ -64,7 +64,7 @@ struct span_writer *span_writer_new(FILE *out);
  * Return the number of a text, which is first converted to UTF-8 without control
  * characters, or NO_TEXT if out of memory.
  */
-uint32_t span_text(struct span_writer *writer, const char *text);
+uint32_t span_put_text(struct span_writer *writer, const char *text);
 void span_put(struct span_writer *writer, const struct state_span *span);
 void span_put_missing(struct span_writer *writer, const struct span_missing *missing);
 void span_put_counts(struct span_writer *writer, uint32_t definition,
@@ -78,7 +78,7 @@ struct spans;
 /* Create a temporary file in $TMPDIR for spans. On failure, print a message and return NULL. */
 struct spans *spans_new(uint32_t num_hosts);
 void spans_free(struct spans *spans);
-FILE *spans_file(struct spans *spans);
+FILE *spans_get_file(struct spans *spans);
 /* Record that a host wrote the file from @begin to its end. Return the end. */
 off_t spans_set_part(struct spans *spans, uint32_t host, off_t begin);
 
@@ -98,6 +98,6 @@ struct spans_listener {
  */
 bool spans_read(struct spans *spans, const struct spans_listener *listener);
 /* Return the text with a number, which must be among the records read so far. */
-const char *spans_text(const struct spans *spans, uint32_t host, uint32_t number);
+const char *spans_get_text(const struct spans *spans, uint32_t host, uint32_t number);
 
 #endif

@@ -28,7 +28,7 @@ struct states_settings {
 
 /* ---- the command line -------------------------------------------------- */
 
-static void complain_of_names(const char *begin)
+static void complain_of_definition_names(const char *begin)
 {
 	char names[256] = "";
 
@@ -41,14 +41,14 @@ static void complain_of_names(const char *begin)
 static bool check_states_arguments(const struct states_settings *set)
 {
 	if (!set->num_names) {
-		complain_of_names("Give a definition with --states");
+		complain_of_definition_names("Give a definition with --states");
 		return false;
 	}
 	if (set->json + set->csv + set->perfetto + set->html > 1) {
 		complain("--json, --csv, --perfetto, --html: give only one of these options.");
 		return false;
 	}
-	if (!timeline_check(set->timeline, set->perfetto))
+	if (!timeline_check_option(set->timeline, set->perfetto))
 		return false;
 	if (set->print)
 		return true;
@@ -62,7 +62,7 @@ static bool check_states_arguments(const struct states_settings *set)
 	return input_check_model(&set->input);
 }
 
-static bool take_definition(void *at, const struct option_row *row, const char *value)
+static bool parse_definition_option(void *at, const struct option_row *row, const char *value)
 {
 	struct states_settings *set = at;
 	const char **last;
@@ -75,7 +75,7 @@ static bool take_definition(void *at, const struct option_row *row, const char *
 		}
 	last = array_add(&set->names, set->num_names, sizeof(*last));
 	if (!last)
-		return no_memory();
+		return complain_no_memory();
 	*last = value;
 	set->num_names++;
 	return true;
@@ -85,22 +85,22 @@ static const struct option_row options[] = {
 	OPTION("states", 0, "DEFINITION",
 	       "use a definition of states: block, dlm, sched, syscall, tcp, or\n"
 	       "a file as in netsync-states(5) (can be repeated)",
-	       take_definition, .words = definition_names),
+	       parse_definition_option, .words = definition_names),
 	OPTION("print", 0, NULL, "print the definitions, as a starting point for new ones",
-	       take_flag, .at = offsetof(struct states_settings, print)),
-	OPTION("json", 0, NULL, "write the tables as JSON", take_flag,
+	       parse_flag_option, .at = offsetof(struct states_settings, print)),
+	OPTION("json", 0, NULL, "write the tables as JSON", parse_flag_option,
 	       .at = offsetof(struct states_settings, json)),
 	OPTION("csv", 0, NULL, "write a line for each time that an object was in a state",
-	       take_flag, .at = offsetof(struct states_settings, csv)),
-	OPTION("html", 0, NULL, "write a web page with a chart of all states over time", take_flag,
-	       .at = offsetof(struct states_settings, html)),
+	       parse_flag_option, .at = offsetof(struct states_settings, csv)),
+	OPTION("html", 0, NULL, "write a web page with a chart of all states over time",
+	       parse_flag_option, .at = offsetof(struct states_settings, html)),
 	OPTION("perfetto", 0, NULL, "write a timeline for ui.perfetto.dev with a track per object",
-	       take_flag, .at = offsetof(struct states_settings, perfetto)),
+	       parse_flag_option, .at = offsetof(struct states_settings, perfetto)),
 	{ .table = timeline_options, .at = offsetof(struct states_settings, timeline) },
 	OPTION("limit", 0, "NUMBER",
 	       "print at most NUMBER objects and NUMBER waits, those with the\n"
 	       "longest times (default 20; 0 for all)",
-	       take_number, .at = offsetof(struct states_settings, limit), .least = 0,
+	       parse_number_option, .at = offsetof(struct states_settings, limit), .least = 0,
 	       .most = 1000000000),
 	{ .table = window_options, .at = offsetof(struct states_settings, window) },
 	{ .table = output_options, .at = offsetof(struct states_settings, output) },
@@ -138,11 +138,11 @@ static bool read_group_states(void *data, const struct event_group *group,
 	const struct states_job *job = data;
 
 	return machine_run(job->definitions, job->num_definitions, &job->base, group, state,
-			   spans_file(job->states.spans));
+			   spans_get_file(job->states.spans));
 }
 
-static void keep_group_states(void *data, const struct event_group *group,
-			      const struct group_state *state)
+static void keep_written_states(void *data, const struct event_group *group,
+				const struct group_state *state)
 {
 	struct states_job *job = data;
 
@@ -151,7 +151,7 @@ static void keep_group_states(void *data, const struct event_group *group,
 }
 
 /* Print that no rule was used, and return false. */
-static bool complain_of_events(const struct states_job *job)
+static bool complain_of_missing_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {
 		const struct definition *definition = &job->definitions[d];
@@ -176,14 +176,14 @@ static bool read_host_states(struct states_job *job)
 	const struct groups_reader reader = {
 		.base = &job->base,
 		.action = "reading",
-		.out = spans_file(job->states.spans),
+		.out = spans_get_file(job->states.spans),
 		.read = read_group_states,
-		.done = keep_group_states,
+		.done = keep_written_states,
 		.data = job,
 	};
 
 	if (groups_read(&reader))
-		return job->events || complain_of_events(job);
+		return job->events || complain_of_missing_events(job);
 	complain("Cannot store states: %s. Set TMPDIR to another directory.", strerror(errno));
 	return false;
 }
@@ -196,7 +196,7 @@ struct telling {
 	void *data;
 };
 
-static bool add_told(void *data, const struct span_told *told)
+static bool add_reported_span(void *data, const struct span_told *told)
 {
 	struct telling *telling = data;
 
@@ -207,14 +207,14 @@ static bool add_told(void *data, const struct span_told *told)
 	return !telling->tell || telling->tell(telling->data, told);
 }
 
-static bool take_span(void *data, const struct state_span *span)
+static bool use_read_span(void *data, const struct state_span *span)
 {
 	struct telling *telling = data;
 
-	return between_take(telling->states->between, span, add_told, telling);
+	return between_add_span(telling->states->between, span, add_reported_span, telling);
 }
 
-static void take_missing(void *data, uint32_t host, const struct span_missing *missing)
+static void use_read_missing(void *data, uint32_t host, const struct span_missing *missing)
 {
 	struct states *states = ((struct telling *)data)->states;
 	struct states_missing *last = array_add(&states->missing, states->num_missing,
@@ -228,15 +228,15 @@ static void take_missing(void *data, uint32_t host, const struct span_missing *m
 	states->num_missing++;
 }
 
-static void take_counts(void *data, uint32_t host, uint32_t definition,
-			const struct span_counts *counts)
+static void use_read_counts(void *data, uint32_t host, uint32_t definition,
+			    const struct span_counts *counts)
 {
 	const struct states *states = ((struct telling *)data)->states;
 
 	states->counts[host * states->num_definitions + definition] = *counts;
 }
 
-static void take_losses(void *data, uint32_t host, const struct span_losses *losses)
+static void use_read_losses(void *data, uint32_t host, const struct span_losses *losses)
 {
 	((struct telling *)data)->states->losses[host] = *losses;
 }
@@ -245,11 +245,11 @@ bool states_read(struct states *states, between_tell *tell, void *data)
 {
 	struct telling telling = { states, tell, data };
 	const struct spans_listener listener = {
-		take_span, take_missing, take_counts, take_losses, &telling,
+		use_read_span, use_read_missing, use_read_counts, use_read_losses, &telling,
 	};
 
 	return spans_read(states->spans, &listener) &&
-	       between_end(states->between, add_told, &telling) && !states->failed;
+	       between_end(states->between, add_reported_span, &telling) && !states->failed;
 }
 
 /* ---- warnings ----------------------------------------- */
@@ -262,7 +262,7 @@ static void explain_losses(const struct states *states, uint32_t host)
 	if (!losses->places)
 		return;
 	for (size_t d = 0; d < states->num_definitions; d++)
-		doubtful += states_counts(states, host, d)->doubtful;
+		doubtful += states_get_counts(states, host, d)->doubtful;
 	if (losses->is_known)
 		complain("warning: %s: %" PRIu64 " events were lost, at %" PRIu64
 			 " places; %" PRIu64
@@ -277,7 +277,7 @@ static void explain_losses(const struct states *states, uint32_t host)
 
 static void explain_counts(const struct states *states, uint32_t host, size_t d)
 {
-	const struct span_counts *counts = states_counts(states, host, d);
+	const struct span_counts *counts = states_get_counts(states, host, d);
 	const char *name = states->base->hosts[host].name;
 	const char *definition = states->definitions[d].name;
 
@@ -309,8 +309,8 @@ static void explain_missing(const struct states *states)
 		complain("warning: %s: the events %s have no field %s, so line %" PRIu32
 			 " of %s was not used (%" PRIu64 " times).",
 			 states->base->hosts[one->host].name,
-			 spans_text(states->spans, one->host, missing->event),
-			 spans_text(states->spans, one->host, missing->field), missing->line,
+			 spans_get_text(states->spans, one->host, missing->event),
+			 spans_get_text(states->spans, one->host, missing->field), missing->line,
 			 states->definitions[missing->definition].name, missing->times);
 	}
 }
@@ -348,7 +348,7 @@ static bool open_states(struct states_job *job)
 	states->num_definitions = job->num_definitions;
 	states->base = &job->base;
 	states->limit = job->set->limit;
-	states->timeline = timeline_format(job->set->timeline, job->set->output.path);
+	states->timeline = timeline_find_format(job->set->timeline, job->set->output.path);
 	states->spans = spans_new(job->base.num_hosts);
 	if (!states->spans)
 		return false;
@@ -357,14 +357,14 @@ static bool open_states(struct states_job *job)
 	states->counts = calloc(job->base.num_hosts * job->num_definitions + 1,
 				sizeof(*states->counts));
 	states->losses = calloc(job->base.num_hosts + 1, sizeof(*states->losses));
-	return (states->between && states->counts && states->losses) || no_memory();
+	return (states->between && states->counts && states->losses) || complain_no_memory();
 }
 
 static bool read_definitions(struct states_job *job)
 {
 	job->definitions = calloc(job->set->num_names + 1, sizeof(*job->definitions));
 	if (!job->definitions)
-		return no_memory();
+		return complain_no_memory();
 	for (size_t i = 0; i < job->set->num_names; i++) {
 		job->num_definitions++;
 		if (!definition_read(&job->definitions[i], job->set->names[i]))
@@ -382,7 +382,7 @@ static int find_and_write_states(struct states_job *job)
 	    !timebase_open(&job->base, &set->input))
 		return EXIT_BAD;
 	status = timebase_find(&job->base, &set->input);
-	if (status == EXIT_BAD || !timebase_limit(&job->base, &set->window, true) ||
+	if (status == EXIT_BAD || !timebase_set_window(&job->base, &set->window, true) ||
 	    !open_states(job) || !read_host_states(job) ||
 	    !output_write(&set->output, write_states, job))
 		return EXIT_BAD;
@@ -409,14 +409,14 @@ static bool write_definitions(FILE *out, const void *data)
 	const struct states_settings *set = data;
 
 	for (size_t i = 0; i < set->num_names; i++)
-		fputs(definition_text(set->names[i]), out);
+		fputs(definition_find_text(set->names[i]), out);
 	return !ferror(out);
 }
 
 static int print_definitions(const struct states_settings *set)
 {
 	for (size_t i = 0; i < set->num_names; i++)
-		if (!definition_text(set->names[i])) {
+		if (!definition_find_text(set->names[i])) {
 			complain("--print: no built-in definition %s.", set->names[i]);
 			return EXIT_BAD;
 		}
@@ -439,7 +439,7 @@ int cmd_states(int argc, char **argv)
 		.timeline = TIMELINE_NOT_SAID,
 		.limit = 20,
 	};
-	int status = input_arguments(&usage, &set, &set.input, argc, argv);
+	int status = input_parse_arguments(&usage, &set, &set.input, argc, argv);
 
 	if (status < 0 && !check_states_arguments(&set))
 		status = EXIT_BAD;

@@ -49,8 +49,8 @@ struct states {
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 
-static inline const struct span_counts *states_counts(const struct states *states, uint32_t host,
-						      size_t definition)
+static inline const struct span_counts *states_get_counts(const struct states *states,
+							  uint32_t host, size_t definition)
 {
 	return &states->counts[host * states->num_definitions + definition];
 }

@@ -18,18 +18,18 @@ struct definition_rows {
 	const struct wait *waits;
 };
 
-static void put_name(char *cell, const struct states *states, uint32_t host, uint32_t text)
+static void put_text_name(char *cell, const struct states *states, uint32_t host, uint32_t text)
 {
-	cell_text(cell, spans_text(states->spans, host, text));
+	cell_put_text(cell, spans_get_text(states->spans, host, text));
 }
 
 static void put_host_name(char *cell, const struct states *states, uint32_t host)
 {
-	cell_text(cell, states->base->hosts[host].name);
+	cell_put_text(cell, states->base->hosts[host].name);
 }
 
 /* Format notes such as "2 open, 1 doubtful". */
-static void put_notes(char *cell, const struct total *total)
+static void put_total_notes(char *cell, const struct total *total)
 {
 	*cell = '\0';
 	if (total->open)
@@ -39,30 +39,30 @@ static void put_notes(char *cell, const struct total *total)
 			 total->open ? ", " : "", total->doubtful);
 }
 
-static void total_cell(const struct total *total, unsigned int column, char *cell)
+static void put_total_cell(const struct total *total, unsigned int column, char *cell)
 {
 	switch (column) {
 	case 0:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, total->times);
 		break;
 	case 1:
-		cell_duration(cell, total->total_ns);
+		cell_put_duration(cell, total->total_ns);
 		break;
 	case 2:
-		cell_duration(cell, total->total_ns / total->times);
+		cell_put_duration(cell, total->total_ns / total->times);
 		break;
 	case 3:
-		cell_duration(cell, total->longest_ns);
+		cell_put_duration(cell, total->longest_ns);
 		break;
 	case 4:
-		put_notes(cell, total);
+		put_total_notes(cell, total);
 		break;
 	}
 }
 
 /* ---- tables --------------------------------------------------------------- */
 
-static void state_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_state_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
 	const struct total *total = &part->totals[row];
@@ -72,17 +72,17 @@ static void state_cell(const void *data, uint32_t row, unsigned int column, char
 		put_host_name(cell, part->states, total->host);
 		break;
 	case 1:
-		put_name(cell, part->states, total->host, total->state);
+		put_text_name(cell, part->states, total->host, total->state);
 		break;
 	case 2:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, total->objects);
 		break;
 	default:
-		total_cell(total, column - 3, cell);
+		put_total_cell(total, column - 3, cell);
 	}
 }
 
-static void object_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_object_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
 	const struct total *total = &part->totals[row];
@@ -92,17 +92,17 @@ static void object_cell(const void *data, uint32_t row, unsigned int column, cha
 		put_host_name(cell, part->states, total->host);
 		break;
 	case 1:
-		put_name(cell, part->states, total->host, total->name);
+		put_text_name(cell, part->states, total->host, total->name);
 		break;
 	case 2:
-		put_name(cell, part->states, total->host, total->state);
+		put_text_name(cell, part->states, total->host, total->state);
 		break;
 	default:
-		total_cell(total, column - 3, cell);
+		put_total_cell(total, column - 3, cell);
 	}
 }
 
-static void wait_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+static void put_wait_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
 	const struct wait *wait = &part->waits[row];
@@ -118,16 +118,16 @@ static void wait_cell(const void *data, uint32_t row, unsigned int column, char 
 			snprintf(cell, CELL_SIZE, "unknown");
 		break;
 	case 2:
-		put_name(cell, part->states, wait->shared_host, wait->shared);
+		put_text_name(cell, part->states, wait->shared_host, wait->shared);
 		break;
 	case 3:
 		snprintf(cell, CELL_SIZE, "%" PRIu64, wait->times);
 		break;
 	case 4:
-		cell_duration(cell, wait->total_ns);
+		cell_put_duration(cell, wait->total_ns);
 		break;
 	case 5:
-		cell_duration(cell, wait->longest_ns);
+		cell_put_duration(cell, wait->longest_ns);
 		break;
 	case 6:
 		if (wait->uncertain)
@@ -140,7 +140,7 @@ static void wait_cell(const void *data, uint32_t row, unsigned int column, char 
 
 /* ---- sentences ------------------------------------------------------------ */
 
-static void put_states(FILE *out, const struct state_list *list)
+static void put_state_globs(FILE *out, const struct state_list *list)
 {
 	for (size_t i = 0; i < list->num; i++)
 		fprintf(out, "%s%s", i ? ", " : "", list->globs[i]);
@@ -149,17 +149,17 @@ static void put_states(FILE *out, const struct state_list *list)
 static void print_exclusion(FILE *out, const struct states *states, size_t d)
 {
 	const struct definition *definition = &states->definitions[d];
-	const struct exclusion *found = between_exclusion(states->between, d);
+	const struct exclusion *found = between_get_exclusion(states->between, d);
 	char value[VALUE_SIZE], hosts[2][CELL_SIZE], name[CELL_SIZE];
 
 	if (!definition->exclusive.num || !found->spans)
 		return;
 	fprintf(out, "\n%" PRIu64 " times in ", found->spans);
-	put_states(out, &definition->exclusive);
+	put_state_globs(out, &definition->exclusive);
 	fprintf(out, ": %" PRIu64 " of them overlapped with another time", found->at_once);
 	if (definition->with.num) {
 		fputs(" in this state or in ", out);
-		put_states(out, &definition->with);
+		put_state_globs(out, &definition->with);
 	}
 	fprintf(out,
 		" by more than the error bounds of the clocks; for %" PRIu64
@@ -169,7 +169,7 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		return;
 	put_host_name(hosts[0], states, found->hosts[0]);
 	put_host_name(hosts[1], states, found->hosts[1]);
-	put_name(name, states, found->hosts[1], found->names[1]);
+	put_text_name(name, states, found->hosts[1], found->names[1]);
 	fprintf(out, "The longest overlap: %s, on %s and %s, for %s from %" PRId64 " ns on.\n",
 		name, hosts[0], hosts[1], format_duration(value, found->longest_ns),
 		found->from_ns);
@@ -181,7 +181,7 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
  * Find the totals of a definition, which are contiguous. Set @from to the index of the
  * first one, and return their number.
  */
-static size_t find_part(const struct totals *totals, size_t d, size_t *from)
+static size_t find_definition_totals(const struct totals *totals, size_t d, size_t *from)
 {
 	size_t to;
 
@@ -201,20 +201,20 @@ static void print_totals(FILE *out, struct definition_rows *part, const struct t
 	struct table table = {
 		.columns = 8,
 		.heads = { "host", "state", "objects", "times", "total", "mean", "longest", "" },
-		.cell = state_cell,
+		.cell = put_state_cell,
 	};
-	size_t from, num = find_part(sums, d, &from);
+	size_t from, num = find_definition_totals(sums, d, &from);
 
 	part->totals = &sums->list[from];
 	table.rows = num;
 	table_print_next(out, part, &table);
-	num = find_part(&states->totals, d, &from);
+	num = find_definition_totals(&states->totals, d, &from);
 	part->totals = &states->totals.list[from];
 	part->num = num;
 	table = (struct table){
 		.columns = 8,
 		.heads = { "host", "object", "state", "times", "total", "mean", "longest", "" },
-		.cell = object_cell,
+		.cell = put_object_cell,
 	};
 	table_print_some(out, part, &table, num, states->limit, "rows");
 }
@@ -225,7 +225,7 @@ static void print_waits(FILE *out, struct definition_rows *part, const struct wa
 	const struct table table = {
 		.columns = 7,
 		.heads = { "waiting", "for", "because of", "times", "total", "longest", "" },
-		.cell = wait_cell,
+		.cell = put_wait_cell,
 	};
 	size_t from = 0, to;
 
@@ -245,7 +245,7 @@ bool states_table(FILE *out, struct states *states)
 	const struct wait *waits;
 	size_t num_waits;
 	bool ok = states_read(states, NULL, NULL) && totals_sum(&sums, &states->totals) &&
-		  between_waits(states->between, &waits, &num_waits);
+		  between_list_waits(states->between, &waits, &num_waits);
 
 	totals_sort(&sums);
 	totals_sort(&states->totals);

@@ -11,42 +11,43 @@
 
 /* ---- looking fields up ---------------------------------------------------- */
 
-static void set_number(struct value *value, int64_t number, bool is_unsigned)
+static void set_value_number(struct value *value, int64_t number, bool is_unsigned)
 {
 	value->has_number = true;
 	value->is_unsigned = is_unsigned;
 	value->number = number;
 }
 
-static bool set_text(struct value *value, const char *text)
+static bool set_string_value(struct value *value, const char *text)
 {
 	value->text = text;
 	return text;
 }
 
-static bool get_special(struct value *value, const char *name, const struct scope *scope)
+static bool get_special_field(struct value *value, const char *name, const struct scope *scope)
 {
 	const struct event_task *task = scope->task;
 
 	if (!strcmp(name, FIELD_EVENT))
-		return set_text(value, scope->event->type->name);
+		return set_string_value(value, scope->event->type->name);
 	if (!strcmp(name, FIELD_REST))
-		return set_text(value, scope->rest);
+		return set_string_value(value, scope->rest);
 	if (!strcmp(name, FIELD_HOST))
-		return set_text(value, scope->host);
+		return set_string_value(value, scope->host);
 	if (!strcmp(name, FIELD_STATE))
-		return set_text(value, scope->state);
+		return set_string_value(value, scope->state);
 	if (!strcmp(name, FIELD_COMM))
-		return set_text(value, task && task->name && *task->name ? task->name : "thread");
+		return set_string_value(value,
+					task && task->name && *task->name ? task->name : "thread");
 	if (!strcmp(name, FIELD_CPU)) {
-		set_number(value, scope->event->cpu, true);
+		set_value_number(value, scope->event->cpu, true);
 		return scope->event->cpu != EVENT_NO_CPU;
 	}
-	set_number(value, task ? task->tid : 0, true);
+	set_value_number(value, task ? task->tid : 0, true);
 	return task;
 }
 
-static bool get_simple(struct value *value, const char *name, const struct event *event)
+static bool get_simple_field(struct value *value, const char *name, const struct event *event)
 {
 	struct arg arg;
 
@@ -55,18 +56,18 @@ static bool get_simple(struct value *value, const char *name, const struct event
 	switch (arg.kind) {
 	case ARG_LABEL:
 		value->has_number = event->fields->integer(event, name, &value->number);
-		return set_text(value, arg.text);
+		return set_string_value(value, arg.text);
 	case ARG_TEXT:
-		return set_text(value, arg.text);
+		return set_string_value(value, arg.text);
 	case ARG_BOOL:
-		set_number(value, arg.truth, true);
+		set_value_number(value, arg.truth, true);
 		return true;
 	case ARG_UNSIGNED:
-		set_number(value, (int64_t)arg.number, true);
+		set_value_number(value, (int64_t)arg.number, true);
 		return true;
 	case ARG_SIGNED:
 	case ARG_TIME:
-		set_number(value, arg.integer, false);
+		set_value_number(value, arg.integer, false);
 		return true;
 	case ARG_REAL:
 		break;
@@ -74,7 +75,7 @@ static bool get_simple(struct value *value, const char *name, const struct event
 	return false;
 }
 
-static bool get_kept(struct value *value, const char *name, const struct scope *scope)
+static bool get_kept_field(struct value *value, const char *name, const struct scope *scope)
 {
 	for (size_t i = 0; scope->kept && i < scope->definition->num_kept; i++)
 		if (scope->kept[i].is_known && !strcmp(scope->definition->kept[i], name)) {
@@ -84,17 +85,17 @@ static bool get_kept(struct value *value, const char *name, const struct scope *
 	return false;
 }
 
-static bool get_one(struct value *value, const char *name, const struct scope *scope)
+static bool get_named_field(struct value *value, const char *name, const struct scope *scope)
 {
 	if (*name == '@')
-		return get_special(value, name, scope);
-	if (get_simple(value, name, scope->event))
+		return get_special_field(value, name, scope);
+	if (get_simple_field(value, name, scope->event))
 		return true;
 	value->num_bytes = scope->event->fields->bytes(scope->event, name, value->bytes,
 						       VALUE_BYTES);
 	if (value->num_bytes > VALUE_BYTES)
 		value->num_bytes = VALUE_BYTES;
-	return value->num_bytes || get_kept(value, name, scope);
+	return value->num_bytes || get_kept_field(value, name, scope);
 }
 
 bool value_get(struct value *value, const struct field *field, const struct scope *scope)
@@ -104,7 +105,7 @@ bool value_get(struct value *value, const struct field *field, const struct scop
 	value->text = NULL;
 	value->num_bytes = 0;
 	for (size_t i = 0; i < field->num; i++)
-		if (get_one(value, field->names[i], scope))
+		if (get_named_field(value, field->names[i], scope))
 			return true;
 	return false;
 }
@@ -117,7 +118,7 @@ struct builder {
 	size_t length;
 };
 
-static void append_text(struct builder *to, const char *text, size_t length)
+static void append_builder_text(struct builder *to, const char *text, size_t length)
 {
 	if (length > TEXT_SIZE - 1 - to->length)
 		length = TEXT_SIZE - 1 - to->length;
@@ -126,13 +127,13 @@ static void append_text(struct builder *to, const char *text, size_t length)
 	to->text[to->length] = '\0';
 }
 
-static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
+static void append_hex(struct builder *to, const uint8_t *bytes, size_t num)
 {
 	char digits[4];
 
 	for (size_t i = 0; i < num; i++) {
 		snprintf(digits, sizeof(digits), "%02x", bytes[i]);
-		append_text(to, digits, 2);
+		append_builder_text(to, digits, 2);
 	}
 }
 
@@ -140,7 +141,7 @@ static void put_hex(struct builder *to, const uint8_t *bytes, size_t num)
  * Append bytes as text if all bytes before trailing zeros are printable; otherwise,
  * append them in hexadecimal.
  */
-static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
+static void append_byte_text(struct builder *to, const uint8_t *bytes, size_t num)
 {
 	size_t length = num;
 
@@ -148,10 +149,10 @@ static void put_bytes(struct builder *to, const uint8_t *bytes, size_t num)
 		length--;
 	for (size_t i = 0; i < length; i++)
 		if (!isascii(bytes[i]) || !isprint(bytes[i])) {
-			put_hex(to, bytes, num);
+			append_hex(to, bytes, num);
 			return;
 		}
-	append_text(to, (const char *)bytes, length);
+	append_builder_text(to, (const char *)bytes, length);
 }
 
 /* Append an address. IPv4 addresses mapped to IPv6 are written as IPv4. */
@@ -164,18 +165,18 @@ static void append_address(struct builder *to, const struct value *value)
 	char text[INET6_ADDRSTRLEN] = "";
 
 	if (!is_v4 && value->num_bytes != 16) {
-		put_hex(to, value->bytes, value->num_bytes);
+		append_hex(to, value->bytes, value->num_bytes);
 		return;
 	}
 	inet_ntop(is_v4 ? AF_INET : AF_INET6, value->bytes + is_mapped * 12, text, sizeof(text));
-	append_text(to, text, strlen(text));
+	append_builder_text(to, text, strlen(text));
 }
 
 /*
  * Append a number. Most values are numbers, and snprintf() would take a third of the time
  * of an event.
  */
-static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
+static void append_decimal(struct builder *to, uint64_t number, bool is_negative)
 {
 	char digits[24];
 	size_t at = sizeof(digits);
@@ -186,7 +187,7 @@ static void put_decimal(struct builder *to, uint64_t number, bool is_negative)
 	} while (number);
 	if (is_negative)
 		digits[--at] = '-';
-	append_text(to, digits + at, sizeof(digits) - at);
+	append_builder_text(to, digits + at, sizeof(digits) - at);
 }
 
 static void append_number(struct builder *to, const struct value *value, enum field_format format)
@@ -199,13 +200,13 @@ static void append_number(struct builder *to, const struct value *value, enum fi
 
 	if (format == FIELD_HEX) {
 		snprintf(text, sizeof(text), "%" PRIx64, bits);
-		append_text(to, text, strlen(text));
+		append_builder_text(to, text, strlen(text));
 	} else if (format == FIELD_DEVICE) {
-		put_decimal(to, bits >> minor_bits, false);
-		append_text(to, ":", 1);
-		put_decimal(to, bits & ((1U << minor_bits) - 1), false);
+		append_decimal(to, bits >> minor_bits, false);
+		append_builder_text(to, ":", 1);
+		append_decimal(to, bits & ((1U << minor_bits) - 1), false);
 	} else {
-		put_decimal(to, is_negative ? -bits : bits, is_negative);
+		append_decimal(to, is_negative ? -bits : bits, is_negative);
 	}
 }
 
@@ -231,23 +232,23 @@ static const char *find_value_label(const struct definition *definition, const s
 	return other;
 }
 
-static void put_value(struct builder *to, const struct value *value, const struct field *field,
-		      const struct scope *scope)
+static void append_value(struct builder *to, const struct value *value, const struct field *field,
+			 const struct scope *scope)
 {
 	const char *label = find_value_label(scope->definition, field, value);
 
 	if (label)
-		append_text(to, label, strlen(label));
+		append_builder_text(to, label, strlen(label));
 	else if (value->text)
-		append_text(to, value->text, strlen(value->text));
+		append_builder_text(to, value->text, strlen(value->text));
 	else if (value->has_number)
 		append_number(to, value, field->format);
 	else if (field->format == FIELD_ADDRESS)
 		append_address(to, value);
 	else if (field->format == FIELD_HEX)
-		put_hex(to, value->bytes, value->num_bytes);
+		append_hex(to, value->bytes, value->num_bytes);
 	else
-		put_bytes(to, value->bytes, value->num_bytes);
+		append_byte_text(to, value->bytes, value->num_bytes);
 }
 
 bool template_expand(const struct template *template, const struct scope *scope,
@@ -261,22 +262,22 @@ bool template_expand(const struct template *template, const struct scope *scope,
 		struct value value;
 
 		if (piece->text) {
-			append_text(&to, piece->text, strlen(piece->text));
+			append_builder_text(&to, piece->text, strlen(piece->text));
 			continue;
 		}
 		if (!value_get(&value, &piece->field, scope)) {
 			*missing = piece->field.names[0];
 			return false;
 		}
-		put_value(&to, &value, &piece->field, scope);
+		append_value(&to, &value, &piece->field, scope);
 	}
 	return true;
 }
 
 /* ---- conditions --------------------------------------------------------- */
 
-static bool is_operand(const struct value *value, const struct field *field,
-		       const struct operand *operand, const struct scope *scope)
+static bool equals_operand(const struct value *value, const struct field *field,
+			   const struct operand *operand, const struct scope *scope)
 {
 	char text[TEXT_SIZE];
 	struct builder to = { .text = text };
@@ -284,12 +285,12 @@ static bool is_operand(const struct value *value, const struct field *field,
 	if (value->has_number && operand->is_number)
 		return value->number == operand->number;
 	*text = '\0';
-	put_value(&to, value, field, scope);
+	append_value(&to, value, field, scope);
 	return !fnmatch(operand->glob, text, 0);
 }
 
-bool condition_holds(const struct condition *condition, const struct scope *scope,
-		     const char **missing)
+bool condition_is_true(const struct condition *condition, const struct scope *scope,
+		       const char **missing)
 {
 	const struct operand *operand = condition->operands;
 	struct value value;
@@ -303,7 +304,7 @@ bool condition_holds(const struct condition *condition, const struct scope *scop
 	case IS:
 	case IS_NOT:
 		for (size_t i = 0; i < condition->num && !is_one; i++)
-			is_one = is_operand(&value, &condition->field, &operand[i], scope);
+			is_one = equals_operand(&value, &condition->field, &operand[i], scope);
 		return is_one == (condition->comparison == IS);
 	case IS_LESS:
 		return value.has_number && value.number < operand->number;
@@ -319,7 +320,7 @@ bool condition_holds(const struct condition *condition, const struct scope *scop
 
 /* ---- keeping values -------------------------------------------------------- */
 
-bool kept_set(struct kept *kept, const struct value *value)
+bool kept_set_value(struct kept *kept, const struct value *value)
 {
 	char *text = value->text ? strdup(value->text) : NULL;
 

@@ -52,8 +52,8 @@ struct scope {
 bool value_get(struct value *value, const struct field *field, const struct scope *scope);
 
 /* Does a condition hold? If a field is missing, set @missing to its name and return false. */
-bool condition_holds(const struct condition *condition, const struct scope *scope,
-		     const char **missing);
+bool condition_is_true(const struct condition *condition, const struct scope *scope,
+		       const char **missing);
 
 /*
  * Replace the fields of a template by their values, or by the definition's labels for them. If
@@ -63,6 +63,6 @@ bool template_expand(const struct template *template, const struct scope *scope,
 		     char text[TEXT_SIZE], const char **missing);
 
 /* Keep a copy of a value. Return false if out of memory. */
-bool kept_set(struct kept *kept, const struct value *value);
+bool kept_set_value(struct kept *kept, const struct value *value);
 
 #endif

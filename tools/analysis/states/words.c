@@ -13,8 +13,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
-		   const char *format, ...)
+bool words_complain(const struct definition_words *words, const struct word *word, size_t at,
+		    const char *format, ...)
 {
 	const struct word *last = words->num ? &words->list[words->num - 1] : NULL;
 	const unsigned int line = word ? word->line : last ? last->line : 1;
@@ -50,13 +50,13 @@ static void read_next_line(struct definition_words *words)
 	words->line++;
 }
 
-static bool take_word(struct definition_words *words)
+static bool read_statement_word(struct definition_words *words)
 {
 	struct word *word = array_add(&words->list, words->num, sizeof(*word));
 	char *end;
 
 	if (!word)
-		return no_memory();
+		return complain_no_memory();
 	*word = (struct word){
 		.text = words->at,
 		.line = words->line,
@@ -69,14 +69,14 @@ static bool take_word(struct definition_words *words)
 		end = word->text + strcspn(word->text, "\"\n");
 		if (*end != '"') {
 			*end = '\0';
-			return words_mistake(words, word, strlen(word->text),
-					     "The closing \" is missing at the end of this text.");
+			return words_complain(words, word, strlen(word->text),
+					      "The closing \" is missing at the end of this text.");
 		}
 		words->at = end + 1;
 		if (*words->at && *words->at != '\n' && !is_blank(*words->at)) {
 			*end = '\0';
-			return words_mistake(words, word, words->at - word->text,
-					     "A blank is required after \".");
+			return words_complain(words, word, words->at - word->text,
+					      "A blank is required after \".");
 		}
 		*end = '\0';
 		return true;
@@ -86,22 +86,22 @@ static bool take_word(struct definition_words *words)
 }
 
 /*
- * Find the words of a line. cut_words() terminates them later. Return false if a word is
+ * Find the words of a line. terminate_words() terminates them later. Return false if a word is
  * invalid.
  */
-static bool take_line_words(struct definition_words *words)
+static bool read_line_words(struct definition_words *words)
 {
 	for (;;) {
 		skip_blanks(words);
 		if (!*words->at || *words->at == '\n')
 			return true;
-		if (!take_word(words))
+		if (!read_statement_word(words))
 			return false;
 	}
 }
 
 /* Terminate each word of the statement with a NUL, which replaces the blank after the word. */
-static void cut_words(struct definition_words *words)
+static void terminate_words(struct definition_words *words)
 {
 	for (size_t i = 0; i < words->num; i++)
 		if (!words->list[i].is_quoted)
@@ -114,7 +114,7 @@ bool words_next_statement(struct definition_words *words)
 	if (!words->line)
 		words->line_begin = words->at, words->line = 1;
 	while (*words->at && !words->num) {
-		if (!take_line_words(words))
+		if (!read_line_words(words))
 			return false;
 		if (!words->num)
 			read_next_line(words);
@@ -126,7 +126,7 @@ bool words_next_statement(struct definition_words *words)
 	while (*words->at == '\n' &&
 	       (is_blank(words->at[1]) || words->at[1] == '\n' || words->at[1] == '#')) {
 		read_next_line(words);
-		if (!take_line_words(words))
+		if (!read_line_words(words))
 			return false;
 	}
 	if (*words->at == '\n') {
@@ -136,7 +136,7 @@ bool words_next_statement(struct definition_words *words)
 		words->line_begin = words->at;
 		words->line++;
 	}
-	cut_words(words);
+	terminate_words(words);
 	return true;
 }
 

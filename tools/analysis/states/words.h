@@ -38,8 +38,8 @@ struct word *words_peek(const struct definition_words *words);
  * Print a message about the character at index @at of a word. If @word is NULL, the message is
  * about the end of the statement. Return false.
  */
-bool words_mistake(const struct definition_words *words, const struct word *word, size_t at,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool words_complain(const struct definition_words *words, const struct word *word, size_t at,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void words_release(struct definition_words *words);
 
 #endif

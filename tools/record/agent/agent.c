@@ -25,7 +25,7 @@
 /* Period of keepalives, ns. Chosen: far below remote.c's SILENT_NS. */
 #define WORKING_NS 2000000000LL
 
-static struct json_object *do_nothing(struct json_object *request)
+static struct json_object *answer_nothing(struct json_object *request)
 {
 	(void)request;
 	return json_object_new_object();
@@ -35,7 +35,7 @@ static const struct {
 	const char *name;
 	struct json_object *(*run)(struct json_object *request);
 } requests[] = {
-	{ "nothing", do_nothing },
+	{ "nothing", answer_nothing },
 	{ "create", agent_create },
 	{ "start", agent_start },
 	{ "status", agent_status },
@@ -64,19 +64,19 @@ static struct {
 
 static volatile sig_atomic_t signalled;
 
-static void note_signal(int number)
+static void note_agent_signal(int number)
 {
 	signalled = number;
 }
 
-const char *agent_connection(void)
+const char *agent_get_connection(void)
 {
 	return agent.by_ssh ? getenv("SSH_CONNECTION") : NULL;
 }
 
 /* ---- output ------------------------------------------------------------- */
 
-static bool write_output(const void *data, size_t size)
+static bool write_to_recorder(const void *data, size_t size)
 {
 	const char *from = data;
 
@@ -94,16 +94,16 @@ static bool write_output(const void *data, size_t size)
 	return !agent.ended;
 }
 
-bool agent_say(struct json_object *object)
+bool agent_send(struct json_object *object)
 {
 	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-	bool ok = write_output(text, strlen(text)) && write_output("\n", 1);
+	bool ok = write_to_recorder(text, strlen(text)) && write_to_recorder("\n", 1);
 
 	json_object_put(object);
 	return ok;
 }
 
-static struct json_object *make_sentence(const char *key, const char *format, va_list args)
+static struct json_object *make_sentence_object(const char *key, const char *format, va_list args)
 {
 	struct json_object *object = json_object_new_object();
 	char *text = NULL;
@@ -118,39 +118,39 @@ static struct json_object *make_sentence(const char *key, const char *format, va
 	return object;
 }
 
-struct json_object *agent_error(const char *format, ...)
+struct json_object *agent_make_error(const char *format, ...)
 {
 	struct json_object *object;
 	va_list args;
 
 	va_start(args, format);
-	object = make_sentence("error", format, args);
+	object = make_sentence_object("error", format, args);
 	va_end(args);
 	return object;
 }
 
-void agent_warn(const char *format, ...)
+void agent_send_warning(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	agent_say(make_sentence("warning", format, args));
+	agent_send(make_sentence_object("warning", format, args));
 	va_end(args);
 }
 
-void agent_note(const char *format, ...)
+void agent_send_note(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	agent_say(make_sentence("note", format, args));
+	agent_send(make_sentence_object("note", format, args));
 	va_end(args);
 }
 
-bool agent_data(struct json_object *about, const void *data, size_t size)
+bool agent_send_data(struct json_object *about, const void *data, size_t size)
 {
 	json_object_object_add(about, "bytes", json_object_new_int64(size));
-	return agent_say(about) && write_output(data, size);
+	return agent_send(about) && write_to_recorder(data, size);
 }
 
 /* ---- input -------------------------------------------------------------- */
@@ -179,14 +179,14 @@ static void read_requests(int ms)
 		agent.ended = true;
 }
 
-bool agent_wait(int ms)
+bool agent_wait_for_request(int ms)
 {
 	read_requests(ms);
 	if (now_ns() - agent.said_ns >= WORKING_NS) {
 		struct json_object *word = json_object_new_object();
 
 		json_object_object_add(word, "working", json_object_new_boolean(true));
-		agent_say(word);
+		agent_send(word);
 	}
 	return !agent.ended && !signalled;
 }
@@ -203,7 +203,7 @@ static void end_connection(void)
 	FILE *stat;
 
 	/* A shell may be between the agent and the server's process for this connection. */
-	while (agent_connection() && pid > 1) {
+	while (agent_get_connection() && pid > 1) {
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 		stat = fopen(path, "r");
 		if (!stat || fscanf(stat, "%*d (%63[^)]) %*c %d", name, &pid) != 2)
@@ -250,23 +250,23 @@ static struct json_object *read_next_request(void)
 	return request;
 }
 
-static bool is_stream(struct json_object *request)
+static bool is_stream_request(struct json_object *request)
 {
-	return !strcmp(member_text(request, "do"), "stream");
+	return !strcmp(member_get_text(request, "do"), "stream");
 }
 
 static struct json_object *answer_request(struct json_object *request)
 {
-	const char *name = member_text(request, "do");
-	const struct protocol_request *known = protocol_request(name);
+	const char *name = member_get_text(request, "do");
+	const struct protocol_request *known = protocol_find_request(name);
 	char why[PROTOCOL_WHY];
 
 	if (known && !protocol_check_request(known, request, why))
-		return agent_error("invalid request \"%s\": %s.", name, why);
+		return agent_make_error("invalid request \"%s\": %s.", name, why);
 	for (size_t i = 0; i < NUM_REQUESTS && known; i++)
 		if (!strcmp(name, requests[i].name))
 			return requests[i].run(request);
-	return agent_error("unknown request \"%s\".", name);
+	return agent_make_error("unknown request \"%s\".", name);
 }
 
 /* ---- the sub-command ---------------------------------------------------- */
@@ -274,7 +274,7 @@ static struct json_object *answer_request(struct json_object *request)
 static void send_greeting(void)
 {
 	struct json_object *hello = json_object_new_object();
-	const char *ssh = agent_connection();
+	const char *ssh = agent_get_connection();
 	struct utsname system;
 
 	/* The first key, by which the other end recognizes the greeting. */
@@ -282,12 +282,12 @@ static void send_greeting(void)
 	uname(&system);
 	json_object_object_add(hello, "hostname", json_object_new_string(system.nodename));
 	json_object_object_add(hello, "ssh", json_object_new_string(ssh ? ssh : ""));
-	agent_say(hello);
+	agent_send(hello);
 }
 
 int cmd_agent(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = note_signal };
+	struct sigaction action = { .sa_handler = note_agent_signal };
 	struct json_object *request;
 
 	const bool by_ssh = argc == 2 && !strcmp(argv[1], "--ssh");
@@ -304,10 +304,10 @@ int cmd_agent(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	send_greeting();
 	while ((request = read_next_request())) {
-		if (is_stream(request))
+		if (is_stream_request(request))
 			agent.ended = !agent_stream();
 		else
-			agent_say(answer_request(request));
+			agent_send(answer_request(request));
 		json_object_put(request);
 	}
 	json_object_put(agent_beacon_stop(NULL));

@@ -18,7 +18,7 @@
  * none. An agent on the local machine inherits this variable from the user's own login, and
  * ignores it.
  */
-const char *agent_connection(void);
+const char *agent_get_connection(void);
 
 /*
  * A request is a function and a row of the table in agent.c. The function returns the
@@ -26,16 +26,16 @@ const char *agent_connection(void);
  */
 
 /* An answer {"error":SENTENCE}; and lines that may precede an answer. */
-struct json_object *agent_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void agent_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void agent_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct json_object *agent_make_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void agent_send_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void agent_send_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Write any other line, and release it. Return false if the other end is gone. */
-bool agent_say(struct json_object *line);
+bool agent_send(struct json_object *line);
 /* Write data; set "bytes" in @about, and release @about. Return false if the other end is gone. */
-bool agent_data(struct json_object *about, const void *data, size_t size);
+bool agent_send_data(struct json_object *about, const void *data, size_t size);
 
 /* Wait for @ms, and periodically write a keepalive. Return false if the other end is gone. */
-bool agent_wait(int ms);
+bool agent_wait_for_request(int ms);
 
 /* ---- recording (agent/lttng.c) ------------------------------------------ */
 
@@ -47,26 +47,26 @@ struct json_object *agent_stop(struct json_object *request);
 struct json_object *agent_finish(struct json_object *request);
 
 /* Return the directory that agent_create() created for the session, or NULL if there is none. */
-const char *session_folder(void);
+const char *session_get_folder(void);
 /* Was it requested to leave that directory here? */
-bool session_stays(void);
+bool session_is_staying(void);
 
 struct clock_reading;
 
 /* {"do":"keep"} -> {"folder":PATH}: the directory stays on this host (agent/stay.c). */
 struct json_object *agent_keep(struct json_object *request);
 /* Append readings to the file next to the traces. Return false if writing fails. */
-bool stay_write_clocks(const struct clock_reading *readings, size_t num);
+bool stay_write_clock_readings(const struct clock_reading *readings, size_t num);
 
 /* Send the files of that directory (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
 /* Free bytes on the disk of a directory. */
-uint64_t folder_room(const char *path);
+uint64_t folder_get_free_space(const char *path);
 /*
  * Create a directory below @in; "": below the scratch directory. Return NULL and set errno on
  * failure.
  */
-char *folder_new(const char *in);
+char *folder_create_temporary(const char *in);
 
 /* ---- amounts that were recorded (agent/count.c) ------------------------- */
 
@@ -78,9 +78,9 @@ struct recorded {
 };
 
 /* Add the contents of a directory to which LTTng records. */
-void count_folder(struct recorded *recorded, const char *path);
+void count_recorded_folder(struct recorded *recorded, const char *path);
 /* Add one channel of that directory: its events, and their bytes. */
-void count_channel(struct recorded *recorded, const char *path, const char *name);
+void count_recorded_channel(struct recorded *recorded, const char *path, const char *name);
 /*
  * Estimate the number of events in these directories by decoding a packet periodically, in a
  * process that takes a small share of a processor. Call this often; it decodes at most one
@@ -98,8 +98,8 @@ struct agent_traffic {
 	uint64_t trace; /* on the agent's ssh connection */
 };
 
-void traffic_start(void);
-struct agent_traffic traffic_since(void);
+void traffic_start_counting(void);
+struct agent_traffic traffic_get_since_start(void);
 
 /* ---- steering of the clock (agent/steering.c) --------------------------- */
 
@@ -109,13 +109,13 @@ void steering_start(void);
  * Write the readings since the last call, {"clocks":[{"time":N,"raw":N,"within":N}...]},
  * of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns; once before an answer.
  */
-void steering_say(void);
+void steering_send_readings(void);
 void steering_end(void);
 
 /* ---- a relay daemon (agent/relay-watch.c) --------------------------------------- */
 
 /* Watch the relay daemon of this URL; "": none. */
-void relay_watch(const char *url);
+void relay_watch_connection(const char *url);
 bool relay_is_watched(void);
 /* Is any process of this machine connected to the daemon? */
 bool relay_is_connected(void);
@@ -158,8 +158,8 @@ enum undo {
  * not be started.
  */
 bool undo_start(void);
-void undo_remember(enum undo what, const char *name);
-void undo_forget(enum undo what, const char *name);
+void undo_add_action(enum undo what, const char *name);
+void undo_drop_action(enum undo what, const char *name);
 /* Undo all recorded actions, and wait until this is done. */
 void undo_end(void);
 

@@ -38,13 +38,13 @@ static struct {
 	int64_t size;
 } result;
 
-static void drop_result(void)
+static void drop_received_result(void)
 {
 	if (result.file)
 		fclose(result.file);
 	if (result.folder) {
 		remove_tree(result.folder);
-		undo_forget(UNDO_FOLDER, result.folder);
+		undo_drop_action(UNDO_FOLDER, result.folder);
 	}
 	free(result.folder);
 	free(result.path);
@@ -52,16 +52,16 @@ static void drop_result(void)
 }
 
 /* Use the file's name on the other machine, for messages, but without its directory. */
-static bool open_result(const char *name)
+static bool open_result_file(const char *name)
 {
 	const char *slash = strrchr(name, '/');
 
 	if (!undo_start())
 		return false;
-	result.folder = folder_new("");
+	result.folder = folder_create_temporary("");
 	if (!result.folder)
 		return false;
-	undo_remember(UNDO_FOLDER, result.folder);
+	undo_add_action(UNDO_FOLDER, result.folder);
 	name = slash ? slash + 1 : name;
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		name = "result";
@@ -73,15 +73,15 @@ static bool open_result(const char *name)
 
 struct json_object *agent_result(struct json_object *request)
 {
-	const char *text = member_text(request, "text");
+	const char *text = member_get_text(request, "text");
 
 	result.size += (int64_t)strlen(text);
-	if ((result.file || open_result(member_text(request, "name"))) &&
+	if ((result.file || open_result_file(member_get_text(request, "name"))) &&
 	    result.size <= MAX_RESULT && fputs(text, result.file) >= 0)
 		return json_object_new_object();
-	drop_result();
-	return agent_error("cannot store the result temporarily: %s.",
-			   strerror(errno ? errno : EFBIG));
+	drop_received_result();
+	return agent_make_error("cannot store the result temporarily: %s.",
+				strerror(errno ? errno : EFBIG));
 }
 
 /* ---- the process ----------------------------------------------------------- */
@@ -89,7 +89,7 @@ struct json_object *agent_result(struct json_object *request)
 /* Prefix a relative path with "./", so that it cannot be mistaken for another kind of argument. */
 static char *protect_relative_path(const char *trace)
 {
-	const size_t name = argument_name_length(trace);
+	const size_t name = argument_get_name_length(trace);
 	char *path = agent_expand(trace + (name ? name + 1 : 0)), *argument = NULL;
 
 	if (path && asprintf(&argument, "%.*s%s%s", name ? (int)name + 1 : 0, trace,
@@ -106,7 +106,7 @@ struct argument_list {
 };
 
 /* Take ownership of @word. A @word of NULL means out of memory. */
-static void append_argument(struct argument_list *words, char *word)
+static void append_apply_argument(struct argument_list *words, char *word)
 {
 	words->failed |= !word;
 	words->list[words->num++] = word;
@@ -118,45 +118,45 @@ static void add_number_word(struct argument_list *words, struct json_object *req
 {
 	char *word = NULL;
 
-	if (!value_member(request, name))
+	if (!value_get_member(request, name))
 		return;
-	if (asprintf(&word, "%s=%lld", option, (long long)member_int(request, name)) < 0)
+	if (asprintf(&word, "%s=%lld", option, (long long)member_get_int(request, name)) < 0)
 		word = NULL;
-	append_argument(words, word);
+	append_apply_argument(words, word);
 }
 
 /* Return false if out of memory. */
-static bool make_words(struct argument_list *words, struct json_object *request)
+static bool make_apply_arguments(struct argument_list *words, struct json_object *request)
 {
-	struct json_object *traces = value_member(request, "traces");
-	const char *output = member_text(request, "output");
+	struct json_object *traces = value_get_member(request, "traces");
+	const char *output = member_get_text(request, "output");
 
-	words->list = calloc(value_length(traces) + MORE_WORDS, sizeof(*words->list));
+	words->list = calloc(value_get_length(traces) + MORE_WORDS, sizeof(*words->list));
 	if (!words->list)
 		return false;
-	append_argument(words, strdup("netsync"));
-	append_argument(words, strdup("apply"));
-	append_argument(words, strdup("-m"));
-	append_argument(words, strdup(result.path));
-	if (member_flag(request, "metadata_only"))
-		append_argument(words, strdup("--metadata-only"));
-	if (member_flag(request, "extrapolate"))
-		append_argument(words, strdup("--extrapolate"));
+	append_apply_argument(words, strdup("netsync"));
+	append_apply_argument(words, strdup("apply"));
+	append_apply_argument(words, strdup("-m"));
+	append_apply_argument(words, strdup(result.path));
+	if (member_get_flag(request, "metadata_only"))
+		append_apply_argument(words, strdup("--metadata-only"));
+	if (member_get_flag(request, "extrapolate"))
+		append_apply_argument(words, strdup("--extrapolate"));
 	if (*output) {
-		append_argument(words, strdup("-o"));
-		append_argument(words, agent_expand(output));
+		append_apply_argument(words, strdup("-o"));
+		append_apply_argument(words, agent_expand(output));
 	}
 	add_number_word(words, request, "--jobs", "jobs");
 	add_number_word(words, request, "--begin", "begin_ns");
 	add_number_word(words, request, "--end", "end_ns");
-	append_argument(words, strdup("--"));
-	for (size_t i = 0; i < value_length(traces); i++)
-		append_argument(words,
-				protect_relative_path(value_text(value_at(traces, i), PATH_MAX)));
+	append_apply_argument(words, strdup("--"));
+	for (size_t i = 0; i < value_get_length(traces); i++)
+		append_apply_argument(words, protect_relative_path(value_get_text(
+						     value_get_element(traces, i), PATH_MAX)));
 	return !words->failed;
 }
 
-static void free_words(struct argument_list *words)
+static void free_apply_arguments(struct argument_list *words)
 {
 	for (size_t i = 0; i < words->num; i++)
 		free(words->list[i]);
@@ -176,30 +176,30 @@ static void run_apply(char **words, int out, pid_t parent)
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
 	signal(SIGPIPE, SIG_DFL);
-	netsync = path_of_netsync();
+	netsync = make_path_of_netsync();
 	if (netsync)
 		execv(netsync, words);
 	dprintf(STDERR_FILENO, "netsync: %s.\n", strerror(errno));
 	_exit(EXIT_BAD);
 }
 
-static void report_line(const char *line)
+static void report_apply_line(const char *line)
 {
 	static const char me[] = "netsync: ", warning[] = "warning: ";
 
 	if (!strncmp(line, me, strlen(me)))
 		line += strlen(me);
 	if (!strncmp(line, warning, strlen(warning)))
-		agent_warn("%s", line + strlen(warning));
+		agent_send_warning("%s", line + strlen(warning));
 	else
-		agent_note("%s", line);
+		agent_send_note("%s", line);
 }
 
 /*
  * Forward the complete lines that are available. Return 1; 0 at the end; or -EAGAIN if there is
  * no more data for now.
  */
-static int hear_apply(int in, char **text, size_t *used)
+static int forward_apply_output(int in, char **text, size_t *used)
 {
 	char bytes[4096], *end, *more;
 	const ssize_t num = read(in, bytes, sizeof(bytes));
@@ -216,7 +216,7 @@ static int hear_apply(int in, char **text, size_t *used)
 	more[*used] = '\0';
 	while ((end = memchr(more, '\n', *used))) {
 		*end = '\0';
-		report_line(more);
+		report_apply_line(more);
 		*used -= end + 1 - more;
 		memmove(more, end + 1, *used + 1);
 	}
@@ -224,7 +224,7 @@ static int hear_apply(int in, char **text, size_t *used)
 }
 
 /* Wait until it has removed incomplete copies. */
-static void end_apply(pid_t child)
+static void stop_apply(pid_t child)
 {
 	int left_ms = END_MS;
 
@@ -245,11 +245,11 @@ static int wait_for_apply(pid_t child, int in)
 	size_t used = 0;
 	int status, ret;
 
-	while (waited && (ret = hear_apply(in, &text, &used)))
-		waited = agent_wait(ret > 0 ? 0 : LOOK_MS);
+	while (waited && (ret = forward_apply_output(in, &text, &used)))
+		waited = agent_wait_for_request(ret > 0 ? 0 : LOOK_MS);
 	free(text);
 	if (!waited) {
-		end_apply(child);
+		stop_apply(child);
 		return EXIT_BAD;
 	}
 	while (waitpid(child, &status, 0) < 0)
@@ -282,18 +282,19 @@ struct json_object *agent_apply(struct json_object *request)
 	struct json_object *answer = NULL;
 	struct argument_list words = { 0 };
 
-	if (!result.file || !value_length(value_member(request, "traces")))
-		answer = agent_error("no result or no traces in this request.");
+	if (!result.file || !value_get_length(value_get_member(request, "traces")))
+		answer = agent_make_error("no result or no traces in this request.");
 	else if (fflush(result.file))
-		answer = agent_error("cannot store the result temporarily: %s.", strerror(errno));
-	else if (!make_words(&words, request))
-		answer = agent_error("not enough memory.");
+		answer = agent_make_error("cannot store the result temporarily: %s.",
+					  strerror(errno));
+	else if (!make_apply_arguments(&words, request))
+		answer = agent_make_error("not enough memory.");
 	if (!answer) {
 		answer = json_object_new_object();
 		json_object_object_add(answer, "status",
 				       json_object_new_int(start_apply(words.list)));
 	}
-	free_words(&words);
-	drop_result();
+	free_apply_arguments(&words);
+	drop_received_result();
 	return answer;
 }

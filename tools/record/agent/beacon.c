@@ -31,14 +31,14 @@ static struct {
 
 static volatile sig_atomic_t stop;
 
-static void request_stop(int number)
+static void request_beacon_stop(int number)
 {
 	stop = number;
 }
 
 /* ---- sockets and addresses ---------------------------------------------- */
 
-static bool is_for_others(const struct ifaddrs *entry)
+static bool is_reachable_address(const struct ifaddrs *entry)
 {
 	const struct sockaddr *address = entry->ifa_addr;
 
@@ -56,12 +56,12 @@ static struct json_object *list_own_addresses(void)
 
 	if (getifaddrs(&entries))
 		return list;
-	for (struct ifaddrs *entry = entries; entry && value_length(list) < PROTOCOL_ADDRESSES;
+	for (struct ifaddrs *entry = entries; entry && value_get_length(list) < PROTOCOL_ADDRESSES;
 	     entry = entry->ifa_next) {
 		char name[NI_MAXHOST];
 		socklen_t size;
 
-		if (!is_for_others(entry))
+		if (!is_reachable_address(entry))
 			continue;
 		size = entry->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
 							       sizeof(struct sockaddr_in6);
@@ -73,7 +73,7 @@ static struct json_object *list_own_addresses(void)
 	return list;
 }
 
-static void close_sockets(void)
+static void close_beacon_sockets(void)
 {
 	for (int i = 0; i < 2 && beacon.open; i++)
 		if (beacon.socks[i] >= 0)
@@ -83,15 +83,15 @@ static void close_sockets(void)
 
 struct json_object *agent_beacon_open(struct json_object *request)
 {
-	const int64_t wanted = member_int(request, "port");
+	const int64_t wanted = member_get_int(request, "port");
 	struct json_object *answer;
 	int port;
 
 	if (beacon.open || wanted < 0 || wanted > UINT16_MAX)
-		return agent_error("invalid request to open the beacon.");
+		return agent_make_error("invalid request to open the beacon.");
 	port = beacon_open(wanted, beacon.socks);
 	if (port < 0)
-		return agent_error(
+		return agent_make_error(
 			"UDP port %d for the beacon: %s; give another one with --beacon-port.",
 			(int)wanted, strerror(-port));
 	beacon.open = true;
@@ -103,14 +103,14 @@ struct json_object *agent_beacon_open(struct json_object *request)
 
 /* ---- running ---------------------------------------------------------------- */
 
-static void read_peer(struct beacon_peer *peer, struct json_object *request)
+static void read_beacon_peer(struct beacon_peer *peer, struct json_object *request)
 {
-	struct json_object *list = value_member(request, "addresses");
-	const int port = member_int(request, "port");
+	struct json_object *list = value_get_member(request, "addresses");
+	const int port = member_get_int(request, "port");
 
-	peer->id = member_int(request, "id");
-	for (size_t i = 0; i < value_length(list); i++) {
-		const char *address = value_text(value_at(list, i), SIZE_MAX);
+	peer->id = member_get_int(request, "id");
+	for (size_t i = 0; i < value_get_length(list); i++) {
+		const char *address = value_get_text(value_get_element(list, i), SIZE_MAX);
 
 		if (address)
 			beacon_add_address(peer, address, port);
@@ -120,23 +120,23 @@ static void read_peer(struct beacon_peer *peer, struct json_object *request)
 /* Run in the child. SIGTERM is blocked except while the beacon waits. */
 static void run_beacon(struct json_object *request, int results)
 {
-	struct json_object *list = value_member(request, "peers");
-	struct sigaction action = { .sa_handler = request_stop };
+	struct json_object *list = value_get_member(request, "peers");
+	struct sigaction action = { .sa_handler = request_beacon_stop };
 	struct beacon run = {
-		.session = member_int(request, "session"),
-		.id = member_int(request, "id"),
-		.rate = member_int(request, "rate"),
-		.probe = member_flag(request, "probe"),
+		.session = member_get_int(request, "session"),
+		.id = member_get_int(request, "id"),
+		.rate = member_get_int(request, "rate"),
+		.probe = member_get_flag(request, "probe"),
 		.socks = { beacon.socks[0], beacon.socks[1] },
 	};
-	const size_t num = value_length(list);
+	const size_t num = value_get_length(list);
 
 	sigaction(SIGTERM, &action, NULL);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
 	run.num_peers = num < BEACON_NEIGHBOURS ? num : BEACON_NEIGHBOURS;
 	for (unsigned int i = 0; i < run.num_peers; i++)
-		read_peer(&run.peers[i], value_at(list, i));
+		read_beacon_peer(&run.peers[i], value_get_element(list, i));
 	beacon_run(&run, &stop);
 	if (write(results, run.peers, run.num_peers * sizeof(*run.peers)) < 0)
 		_exit(1);
@@ -145,15 +145,15 @@ static void run_beacon(struct json_object *request, int results)
 
 struct json_object *agent_beacon_start(struct json_object *request)
 {
-	const int64_t rate = member_int(request, "rate");
+	const int64_t rate = member_get_int(request, "rate");
 	const pid_t parent = getpid();
 	sigset_t blocked, before;
 	int results[2];
 
 	if (!beacon.open || beacon.process || rate < 1 || rate > BEACON_RATE_MAX)
-		return agent_error("invalid request to start the beacon.");
+		return agent_make_error("invalid request to start the beacon.");
 	if (pipe2(results, O_CLOEXEC))
-		return agent_error("cannot start the beacon: %s.", strerror(errno));
+		return agent_make_error("cannot start the beacon: %s.", strerror(errno));
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -167,18 +167,18 @@ struct json_object *agent_beacon_start(struct json_object *request)
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(results[1]);
-	close_sockets();
+	close_beacon_sockets();
 	beacon.results = results[0];
 	if (beacon.process > 0)
 		return json_object_new_object();
 	beacon.process = 0;
 	close(results[0]);
-	return agent_error("cannot start the beacon: %s.", strerror(errno));
+	return agent_make_error("cannot start the beacon: %s.", strerror(errno));
 }
 
 /* ---- the end ---------------------------------------------------------------- */
 
-static struct json_object *peer_json(const struct beacon_peer *peer)
+static struct json_object *make_peer_object(const struct beacon_peer *peer)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -190,7 +190,7 @@ static struct json_object *peer_json(const struct beacon_peer *peer)
 }
 
 /* Read the results of the ending process, within STOP_MS. Return the number of peers. */
-static unsigned int read_results(struct beacon_peer *peers)
+static unsigned int read_beacon_results(struct beacon_peer *peers)
 {
 	struct pollfd in = { .fd = beacon.results, .events = POLLIN };
 	char *to = (char *)peers;
@@ -213,18 +213,18 @@ struct json_object *agent_beacon_stop(struct json_object *request)
 	unsigned int num = 0;
 
 	(void)request;
-	close_sockets();
+	close_beacon_sockets();
 	list = json_object_new_array();
 	if (beacon.process) {
 		kill(beacon.process, SIGTERM);
-		num = read_results(peers);
+		num = read_beacon_results(peers);
 		kill(beacon.process, SIGKILL);
 		waitpid(beacon.process, NULL, 0);
 		close(beacon.results);
 		beacon.process = 0;
 	}
 	for (unsigned int i = 0; i < num; i++)
-		json_object_array_add(list, peer_json(&peers[i]));
+		json_object_array_add(list, make_peer_object(&peers[i]));
 	answer = json_object_new_object();
 	json_object_object_add(answer, "peers", list);
 	return answer;

@@ -41,14 +41,14 @@
 #define READ_US 200000
 #define READ_MIN_US 10000
 
-unsigned int buffers_event_bytes(const char *channel)
+unsigned int buffers_get_event_bytes(const char *channel)
 {
 	return strcmp(channel, CHANNEL_PACKETS) ? OTHER_BYTES : PACKET_BYTES;
 }
 
 static uint64_t compute_byte_rate(const char *channel)
 {
-	return (uint64_t)EVENT_RATE * buffers_event_bytes(channel);
+	return (uint64_t)EVENT_RATE * buffers_get_event_bytes(channel);
 }
 
 static struct buffers halve_buffers(struct buffers buffers)
@@ -62,7 +62,7 @@ static struct buffers halve_buffers(struct buffers buffers)
 	return buffers;
 }
 
-struct buffers buffers_for(uint64_t bytes)
+struct buffers buffers_choose_for(uint64_t bytes)
 {
 	struct buffers buffers = { USUAL_MIN, USUAL_NUM };
 
@@ -76,7 +76,7 @@ struct buffers buffers_for(uint64_t bytes)
 	return buffers;
 }
 
-struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds)
+struct buffers buffers_adapt_to_pause(struct buffers buffers, unsigned int seconds)
 {
 	while (buffers.num < BUFFER_NUM_MAX && buffers.num - 2 < seconds) {
 		buffers.num *= 2;
@@ -86,20 +86,20 @@ struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds)
 	return buffers;
 }
 
-struct buffers buffers_default(const char *channel, uint64_t room)
+struct buffers buffers_choose_default(const char *channel, uint64_t room)
 {
-	struct buffers buffers = buffers_for(compute_byte_rate(channel) / 1000 * HOLD_MS);
+	struct buffers buffers = buffers_choose_for(compute_byte_rate(channel) / 1000 * HOLD_MS);
 
-	while (buffers_bytes(buffers) > room &&
-	       buffers_bytes(buffers) > BUFFER_SIZE_MIN * BUFFER_NUM_MIN)
+	while (buffers_get_bytes(buffers) > room &&
+	       buffers_get_bytes(buffers) > BUFFER_SIZE_MIN * BUFFER_NUM_MIN)
 		buffers = halve_buffers(buffers);
 	return buffers;
 }
 
 /* A quarter of the time in which the buffers fill, within limits, us. */
-unsigned int buffers_read_us(const char *channel, struct buffers buffers)
+unsigned int buffers_compute_read_us(const char *channel, struct buffers buffers)
 {
-	const double fill_us = 1e6 * buffers_bytes(buffers) / compute_byte_rate(channel);
+	const double fill_us = 1e6 * buffers_get_bytes(buffers) / compute_byte_rate(channel);
 
 	return fill_us / 4 > READ_US	 ? READ_US :
 	       fill_us / 4 < READ_MIN_US ? READ_MIN_US :

@@ -25,32 +25,32 @@ struct buffers {
 #define BUFFER_NUM_MIN 2		    /* chosen: one is written while another is read */
 #define BUFFER_NUM_MAX 4096		    /* chosen: 8 MiB of pointers in LTTng */
 
-static inline uint64_t buffers_bytes(struct buffers buffers)
+static inline uint64_t buffers_get_bytes(struct buffers buffers)
 {
 	return buffers.size * buffers.num;
 }
 
 /* Approximate size of an event of a channel, bytes. */
-unsigned int buffers_event_bytes(const char *channel);
+unsigned int buffers_get_event_bytes(const char *channel);
 
 /* Buffers that hold @bytes while LTTng does not read them. */
-struct buffers buffers_for(uint64_t bytes);
+struct buffers buffers_choose_for(uint64_t bytes);
 
 /*
  * Buffers of at least the same size that can hold a low rate of events while LTTng does not
  * read them for @seconds. LTTng's timer starts another sub-buffer each second, even if the last
  * sub-buffer is nearly empty.
  */
-struct buffers buffers_for_pause(struct buffers buffers, unsigned int seconds);
+struct buffers buffers_adapt_to_pause(struct buffers buffers, unsigned int seconds);
 
 /*
  * The buffers of a channel in @room bytes of memory per processor; smaller than usual if
  * memory is short.
  */
-struct buffers buffers_default(const char *channel, uint64_t room);
+struct buffers buffers_choose_default(const char *channel, uint64_t room);
 
 /* The period in which LTTng must read full sub-buffers, us. */
-unsigned int buffers_read_us(const char *channel, struct buffers buffers);
+unsigned int buffers_compute_read_us(const char *channel, struct buffers buffers);
 
 /* Does LTTng allow such buffers? */
 bool buffers_are_valid(struct buffers buffers);

@@ -29,7 +29,7 @@ static struct {
 
 #define NUM_CHANNELS (sizeof(channels) / sizeof(channels[0]))
 
-uint64_t memory_available(void)
+uint64_t memory_read_available(void)
 {
 	unsigned long long kib = 0;
 	char line[128];
@@ -43,9 +43,9 @@ uint64_t memory_available(void)
 	return kib << 10;
 }
 
-static void set_defaults(const struct choice *choice)
+static void set_default_buffers(const struct choice *choice)
 {
-	const uint64_t room = memory_available() / SHARE / get_nprocs_conf();
+	const uint64_t room = memory_read_available() / SHARE / get_nprocs_conf();
 	unsigned int weights = 0;
 
 	for (size_t c = 0; c < NUM_CHANNELS; c++) {
@@ -56,17 +56,17 @@ static void set_defaults(const struct choice *choice)
 	}
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
 		if (channels[c].is_used)
-			channels[c].buffers = buffers_default(channels[c].name,
-							      room / weights * channels[c].weight);
+			channels[c].buffers = buffers_choose_default(
+				channels[c].name, room / weights * channels[c].weight);
 }
 
 /* Set requested buffers. Return false if LTTng does not allow them. */
-static bool set_asked(struct json_object *asked)
+static bool set_requested_buffers(struct json_object *asked)
 {
-	const char *name = member_text(asked, "channel");
+	const char *name = member_get_text(asked, "channel");
 	const struct buffers buffers = {
-		.size = member_int(asked, "size"),
-		.num = member_int(asked, "num"),
+		.size = member_get_int(asked, "size"),
+		.num = member_get_int(asked, "num"),
 	};
 
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
@@ -77,26 +77,26 @@ static bool set_asked(struct json_object *asked)
 
 struct json_object *channels_plan(const struct choice *choice, struct json_object *asked)
 {
-	const uint64_t memory = memory_available();
-	const size_t num = value_length(asked);
+	const uint64_t memory = memory_read_available();
+	const size_t num = value_get_length(asked);
 	char need[VALUE_SIZE], have[VALUE_SIZE];
 	uint64_t sum = 0;
 
-	set_defaults(choice);
+	set_default_buffers(choice);
 	for (size_t i = 0; i < num; i++)
-		if (!set_asked(value_at(asked, i)))
-			return agent_error("invalid number or size of buffers.");
+		if (!set_requested_buffers(value_get_element(asked, i)))
+			return agent_make_error("invalid number or size of buffers.");
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
 		if (channels[c].is_used)
-			sum += buffers_bytes(channels[c].buffers) * get_nprocs_conf();
+			sum += buffers_get_bytes(channels[c].buffers) * get_nprocs_conf();
 	if (!num || sum <= MAX_SHARE(memory))
 		return NULL;
-	return agent_error(
+	return agent_make_error(
 		"the buffers would use %s of memory, of which %s is available; give smaller buffers with --buffers.",
 		format_bytes(need, sum), format_bytes(have, memory));
 }
 
-struct buffers channel_buffers(const char *channel)
+struct buffers channel_get_buffers(const char *channel)
 {
 	for (size_t c = 0; c < NUM_CHANNELS; c++)
 		if (!strcmp(channel, channels[c].name))

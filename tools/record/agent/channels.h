@@ -17,9 +17,9 @@
  * the reason why this is impossible.
  */
 struct json_object *channels_plan(const struct choice *choice, struct json_object *asked);
-struct buffers channel_buffers(const char *channel);
+struct buffers channel_get_buffers(const char *channel);
 
 /* The kernel's estimate of available memory, bytes. */
-uint64_t memory_available(void);
+uint64_t memory_read_available(void);
 
 #endif

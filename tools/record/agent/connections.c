@@ -38,7 +38,7 @@ static bool request_connections(int sock, int family, uint16_t near_port, uint16
 	return send(sock, &request, sizeof(request), 0) >= 0;
 }
 
-static struct tcp_info find_info(const struct inet_diag_msg *msg, size_t size)
+static struct tcp_info find_tcp_info(const struct inet_diag_msg *msg, size_t size)
 {
 	const struct rtattr *attr = (void *)(msg + 1);
 	struct tcp_info info = { 0 };
@@ -67,7 +67,7 @@ static void receive_connections(int sock, connection_func found, void *data)
 
 			if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
 				return;
-			info = find_info(msg, NLMSG_PAYLOAD(header, 0));
+			info = find_tcp_info(msg, NLMSG_PAYLOAD(header, 0));
 			found(data, msg, &info);
 		}
 	}

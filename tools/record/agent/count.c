@@ -78,7 +78,7 @@ static int64_t next_ns;	       /* earliest time of the next decoding */
 
 /* ---- indexes ----------------------------------------------------------- */
 
-static struct channel *find_channel(const char *stream)
+static struct channel *find_stream_channel(const char *stream)
 {
 	const char *number = strrchr(stream, '_');
 	const size_t len = number ? (size_t)(number - stream) : strlen(stream);
@@ -109,7 +109,7 @@ static struct counted_stream *find_or_add_stream(char *path)
 	for (stream = streams; stream; stream = stream->next)
 		if (!strcmp(stream->path, path))
 			break;
-	channel = stream ? NULL : find_channel(path);
+	channel = stream ? NULL : find_stream_channel(path);
 	if (channel)
 		stream = calloc(1, sizeof(*stream));
 	if (!channel || !stream) {
@@ -121,7 +121,7 @@ static struct counted_stream *find_or_add_stream(char *path)
 	return stream;
 }
 
-static void add_packet(const struct counted_stream *stream, const struct index_entry *entry)
+static void add_index_packet(const struct counted_stream *stream, const struct index_entry *entry)
 {
 	const struct stream_packet packet = {
 		.stream = stream->path,
@@ -142,7 +142,7 @@ static void add_packet(const struct counted_stream *stream, const struct index_e
 }
 
 /* Read the entries that were appended to an index. */
-static void read_index(struct counted_stream *stream, const char *path)
+static void read_stream_index(struct counted_stream *stream, const char *path)
 {
 	struct index_entry entry;
 	struct index_header header;
@@ -158,7 +158,7 @@ static void read_index(struct counted_stream *stream, const char *path)
 		if (size >= MIN_ENTRY && size <= sizeof(entry) &&
 		    !fseeko(file, stream->read, SEEK_SET))
 			while (fread(&entry, size, 1, file) == 1) {
-				add_packet(stream, &entry);
+				add_index_packet(stream, &entry);
 				stream->read += size;
 			}
 	}
@@ -167,10 +167,10 @@ static void read_index(struct counted_stream *stream, const char *path)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* The result of count_file(), because nftw() has no argument for it. */
+/* The result of count_stream_file(), because nftw() has no argument for it. */
 static struct recorded *sum;
 
-static int count_file(const char *path, const struct stat *info, int type, struct FTW *place)
+static int count_stream_file(const char *path, const struct stat *info, int type, struct FTW *place)
 {
 	const char *name = path + place->base;
 	const int above = place->base - (int)strlen(INDEX);
@@ -179,7 +179,7 @@ static int count_file(const char *path, const struct stat *info, int type, struc
 	char *data;
 
 	if (type == FTW_F || type == FTW_D)
-		sum->room += room_of(info);
+		sum->room += measure_disk_use(info);
 	if (type != FTW_F)
 		return 0;
 	sum->bytes += info->st_size;
@@ -188,18 +188,18 @@ static int count_file(const char *path, const struct stat *info, int type, struc
 		return 0;
 	stream = find_or_add_stream(data);
 	if (stream && stream->read < info->st_size)
-		read_index(stream, path);
+		read_stream_index(stream, path);
 	return 0;
 }
 
-static bool is_below(const char *path, const char *folder)
+static bool is_path_below(const char *path, const char *folder)
 {
 	const size_t len = strlen(folder);
 
 	return !strncmp(path, folder, len) && path[len] == '/';
 }
 
-static void add_events(struct recorded *recorded, const struct channel *c)
+static void add_estimated_events(struct recorded *recorded, const struct channel *c)
 {
 	if (c->event_bytes)
 		recorded->events += c->counted + (c->bytes - c->counted_bytes) / c->event_bytes;
@@ -207,23 +207,23 @@ static void add_events(struct recorded *recorded, const struct channel *c)
 		recorded->is_unclear = true;
 }
 
-void count_folder(struct recorded *recorded, const char *path)
+void count_recorded_folder(struct recorded *recorded, const char *path)
 {
 	sum = recorded;
-	nftw(path, count_file, 16, FTW_PHYS);
+	nftw(path, count_stream_file, 16, FTW_PHYS);
 	for (const struct channel *c = channels; c; c = c->next)
-		if (c->bytes && is_below(c->path, path))
-			add_events(recorded, c);
+		if (c->bytes && is_path_below(c->path, path))
+			add_estimated_events(recorded, c);
 }
 
-void count_channel(struct recorded *recorded, const char *path, const char *name)
+void count_recorded_channel(struct recorded *recorded, const char *path, const char *name)
 {
 	for (const struct channel *c = channels; c; c = c->next) {
-		if (!c->bytes || !is_below(c->path, path) ||
+		if (!c->bytes || !is_path_below(c->path, path) ||
 		    strcmp(strrchr(c->path, '/') + 1, name))
 			continue;
 		recorded->bytes += c->bytes;
-		add_events(recorded, c);
+		add_estimated_events(recorded, c);
 	}
 }
 
@@ -242,7 +242,7 @@ static struct channel *choose_next_channel(void)
 
 static void sample_fullest_packet(struct channel *channel)
 {
-	if (packet_decode(&channel->fullest)) {
+	if (packet_start_decoding(&channel->fullest)) {
 		sampled = channel;
 		sampled_bytes = channel->fullest_bytes;
 	}
@@ -250,7 +250,7 @@ static void sample_fullest_packet(struct channel *channel)
 	channel->fullest_bytes = 0;
 }
 
-static void end_sample(const struct decoded *decoded, int64_t period_ns)
+static void use_decoded_sample(const struct decoded *decoded, int64_t period_ns)
 {
 	const int64_t wait_ns = PART * decoded->cpu_ns;
 	struct channel *c = sampled;
@@ -271,9 +271,9 @@ void count_sample(int64_t period_ns)
 	struct decoded decoded;
 
 	if (sampled) {
-		if (!packet_take(&decoded))
+		if (!packet_get_decoded(&decoded))
 			return;
-		end_sample(&decoded, period_ns);
+		use_decoded_sample(&decoded, period_ns);
 	}
 	channel = now_ns() < next_ns ? NULL : choose_next_channel();
 	if (channel)
@@ -282,7 +282,7 @@ void count_sample(int64_t period_ns)
 
 void count_end(void)
 {
-	packet_give_up();
+	packet_stop_decoding();
 	sampled = NULL;
 	while (streams) {
 		struct counted_stream *stream = streams;

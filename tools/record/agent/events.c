@@ -33,7 +33,7 @@ static const char *get_event_name_at(const struct names *names, size_t index)
 	return names->first + index * names->stride;
 }
 
-static bool has_name(const struct names *names, const char *name)
+static bool has_event_name(const struct names *names, const char *name)
 {
 	for (size_t i = 0; i < names->num; i++)
 		if (!strcmp(get_event_name_at(names, i), name))
@@ -49,8 +49,8 @@ static bool is_packet_event(const char *name)
 	return !fnmatch("inet_*_local_*", name, 0);
 }
 
-static void choose_event(struct choice *choice, enum domain domain, const char *channel,
-			 const char *name, bool syscalls)
+static void add_chosen_event(struct choice *choice, enum domain domain, const char *channel,
+			     const char *name, bool syscalls)
 {
 	struct chosen *last;
 
@@ -74,8 +74,8 @@ static void choose_event(struct choice *choice, enum domain domain, const char *
  * Add the events that match a pattern, either packet events or other events. Return true if any
  * event matches.
  */
-static bool choose_pattern(struct choice *choice, const struct names *names, const char *pattern,
-			   bool packets)
+static bool choose_matching_events(struct choice *choice, const struct names *names,
+				   const char *pattern, bool packets)
 {
 	bool found = false;
 
@@ -86,28 +86,28 @@ static bool choose_pattern(struct choice *choice, const struct names *names, con
 			continue;
 		found = true;
 		if (is_packet_event(name) == packets)
-			choose_event(choice, DOMAIN_KERNEL,
-				     packets ? CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
+			add_chosen_event(choice, DOMAIN_KERNEL,
+					 packets ? CHANNEL_PACKETS : CHANNEL_KERNEL, name, false);
 	}
 	return found;
 }
 
-static void choose_pair(struct choice *choice, const struct names *names)
+static void choose_packet_events(struct choice *choice, const struct names *names)
 {
 	size_t best = 0;
 
 	while (best < NUM_PAIRS &&
-	       !(has_name(names, pairs[best][0]) && has_name(names, pairs[best][1])))
+	       !(has_event_name(names, pairs[best][0]) && has_event_name(names, pairs[best][1])))
 		best++;
 	if (best == NUM_PAIRS) {
-		agent_warn(
+		agent_send_warning(
 			"no packet events found, neither of netsync nor of LTTng, so this machine cannot be synchronized.");
 		return;
 	}
 	for (int i = 0; i < 2; i++)
-		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
+		add_chosen_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, pairs[best][i], false);
 	if (best == NUM_PAIRS - 1)
-		agent_note(
+		agent_send_note(
 			"the kernel modules of netsync are not loaded; recording LTTng's own network events, which have larger delays.");
 }
 
@@ -115,21 +115,21 @@ static void choose_pair(struct choice *choice, const struct names *names)
  * Add the event of clock steering: with it, clocks are estimated as if they were not
  * steered.
  */
-static void choose_clock(struct choice *choice, const struct names *names)
+static void choose_clock_event(struct choice *choice, const struct names *names)
 {
-	if (has_name(names, CLOCK_EVENT))
-		choose_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, CLOCK_EVENT, false);
+	if (has_event_name(names, CLOCK_EVENT))
+		add_chosen_event(choice, DOMAIN_KERNEL, CHANNEL_PACKETS, CLOCK_EVENT, false);
 }
 
 static const char *get_event_pattern_at(struct json_object *patterns, size_t index)
 {
-	const char *pattern = value_text(value_at(patterns, index), SIZE_MAX);
+	const char *pattern = value_get_text(value_get_element(patterns, index), SIZE_MAX);
 
 	return pattern ? pattern : "";
 }
 
-void choose_kernel(struct choice *choice, struct json_object *request, const char *names,
-		   size_t stride, size_t num)
+void choose_kernel_events(struct choice *choice, struct json_object *request, const char *names,
+			  size_t stride, size_t num)
 {
 	const struct names all = { names, stride, num };
 	struct json_object *patterns;
@@ -137,33 +137,33 @@ void choose_kernel(struct choice *choice, struct json_object *request, const cha
 	size_t len, size;
 	FILE *list = open_memstream(&missing, &size);
 
-	choose_pair(choice, &all);
-	choose_clock(choice, &all);
-	patterns = value_member(request, "events");
-	len = value_length(patterns);
+	choose_packet_events(choice, &all);
+	choose_clock_event(choice, &all);
+	patterns = value_get_member(request, "events");
+	len = value_get_length(patterns);
 	for (size_t i = 0; i < len; i++)
-		choose_pattern(choice, &all, get_event_pattern_at(patterns, i), true);
+		choose_matching_events(choice, &all, get_event_pattern_at(patterns, i), true);
 	for (size_t i = 0; i < len; i++) {
 		const char *pattern = get_event_pattern_at(patterns, i);
 
-		if (!choose_pattern(choice, &all, pattern, false) && list)
+		if (!choose_matching_events(choice, &all, pattern, false) && list)
 			fprintf(list, " %s", pattern);
 	}
-	if (member_flag(request, "syscalls"))
-		choose_event(choice, DOMAIN_KERNEL, CHANNEL_KERNEL, "*", true);
+	if (member_get_flag(request, "syscalls"))
+		add_chosen_event(choice, DOMAIN_KERNEL, CHANNEL_KERNEL, "*", true);
 	if (list)
 		fclose(list);
 	if (missing && *missing)
-		agent_note("these events do not exist:%s.", missing);
+		agent_send_note("these events do not exist:%s.", missing);
 	free(missing);
 }
 
-void choose_user(struct choice *choice)
+void choose_user_events(struct choice *choice)
 {
-	choose_event(choice, DOMAIN_USER, CHANNEL_USER, "*", false);
+	add_chosen_event(choice, DOMAIN_USER, CHANNEL_USER, "*", false);
 }
 
-bool choice_has(const struct choice *choice, enum domain domain)
+bool choice_has_domain(const struct choice *choice, enum domain domain)
 {
 	for (size_t i = 0; i < choice->num; i++)
 		if (choice->list[i].domain == domain)
@@ -171,7 +171,7 @@ bool choice_has(const struct choice *choice, enum domain domain)
 	return false;
 }
 
-bool choice_tells_clock(const struct choice *choice)
+bool choice_has_clock_event(const struct choice *choice)
 {
 	for (size_t i = 0; i < choice->num; i++)
 		if (!strcmp(choice->list[i].name, CLOCK_EVENT))

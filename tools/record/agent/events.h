@@ -29,13 +29,13 @@ struct choice {
  * synchronization, and the requested events ("events", "syscalls"). Patterns that match
  * no event are recorded.
  */
-void choose_kernel(struct choice *choice, struct json_object *request, const char *names,
-		   size_t stride, size_t num);
+void choose_kernel_events(struct choice *choice, struct json_object *request, const char *names,
+			  size_t stride, size_t num);
 /* Add all events of user space. */
-void choose_user(struct choice *choice);
-bool choice_has(const struct choice *choice, enum domain domain);
+void choose_user_events(struct choice *choice);
+bool choice_has_domain(const struct choice *choice, enum domain domain);
 /* Is there an event that reports how the clock is steered? */
-bool choice_tells_clock(const struct choice *choice);
+bool choice_has_clock_event(const struct choice *choice);
 void choice_free(struct choice *choice);
 
 #endif

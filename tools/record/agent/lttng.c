@@ -69,7 +69,7 @@ static const struct {
 
 /* ---- handles ----------------------------------------------------------- */
 
-static struct lttng_handle *handle_new(enum domain domain)
+static struct lttng_handle *create_domain_handle(enum domain domain)
 {
 	struct lttng_domain of = {
 		.type = domains[domain].type,
@@ -79,10 +79,10 @@ static struct lttng_handle *handle_new(enum domain domain)
 	return lttng_create_handle(session.name, &of);
 }
 
-static void forget_session(void)
+static void forget_own_session(void)
 {
 	if (session.name)
-		undo_forget(UNDO_SESSION, session.name);
+		undo_drop_action(UNDO_SESSION, session.name);
 	free(session.name);
 	session.name = NULL;
 }
@@ -112,9 +112,9 @@ void lttng_undo_session(const char *name)
 
 /* ---- creating ---------------------------------------------------------- */
 
-static struct json_object *no_daemon(void)
+static struct json_object *fail_for_missing_sessiond(void)
 {
-	return agent_error(
+	return agent_make_error(
 		"no LTTng session daemon answers; start it (systemctl start lttng-sessiond, or lttng-sessiond -d)%s.",
 		getuid() ? ", as root, and join the group \"tracing\"" : "");
 }
@@ -151,28 +151,28 @@ static struct json_object *create_session(const char *name, const char *control,
 
 	descriptor = describe_session(name, control, data, live_us);
 	if (!descriptor)
-		return agent_error("%s %s: LTTng cannot send traces to this address.", control,
-				   data);
+		return agent_make_error("%s %s: LTTng cannot send traces to this address.", control,
+					data);
 	session.name = strdup(name);
-	undo_remember(UNDO_SESSION, name);
+	undo_add_action(UNDO_SESSION, name);
 	code = lttng_create_session_ext(descriptor);
 	lttng_session_descriptor_destroy(descriptor);
 	if (code == LTTNG_OK)
 		return NULL;
-	forget_session();
-	answer = agent_error("cannot create the session: %s.", lttng_strerror(-code));
+	forget_own_session();
+	answer = agent_make_error("cannot create the session: %s.", lttng_strerror(-code));
 	return answer;
 }
 
-static int enable_channel(struct lttng_handle *handle, enum domain domain, const char *name,
-			  bool live)
+static int enable_lttng_channel(struct lttng_handle *handle, enum domain domain, const char *name,
+				bool live)
 {
 	struct lttng_domain of = {
 		.type = domains[domain].type,
 		.buf_type = domains[domain].buffers,
 	};
 	struct lttng_channel *channel = lttng_channel_create(&of);
-	const struct buffers buffers = channel_buffers(name);
+	const struct buffers buffers = channel_get_buffers(name);
 	bool metadata = !strcmp(name, METADATA);
 	int ret;
 
@@ -189,7 +189,7 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain, const
 		channel->attr.num_subbuf = buffers.num;
 	}
 	if (domain == DOMAIN_KERNEL)
-		channel->attr.read_timer_interval = buffers_read_us(name, buffers);
+		channel->attr.read_timer_interval = buffers_compute_read_us(name, buffers);
 	if (!live)
 		channel->attr.switch_timer_interval = metadata ? METADATA_US : SWITCH_US;
 	ret = lttng_enable_channel(handle, channel);
@@ -197,8 +197,8 @@ static int enable_channel(struct lttng_handle *handle, enum domain domain, const
 	return ret;
 }
 
-static int enable_event(struct lttng_handle *handle, const char *channel,
-			const struct chosen *chosen)
+static int enable_lttng_event(struct lttng_handle *handle, const char *channel,
+			      const struct chosen *chosen)
 {
 	struct lttng_event *event = lttng_event_create();
 	int ret;
@@ -215,38 +215,39 @@ static int enable_event(struct lttng_handle *handle, const char *channel,
 }
 
 /* Enable all events of a domain, and their channels. */
-static struct json_object *enable_domain(enum domain domain, const struct choice *choice, bool live)
+static struct json_object *enable_lttng_domain(enum domain domain, const struct choice *choice,
+					       bool live)
 {
-	struct lttng_handle *handle = handle_new(domain);
+	struct lttng_handle *handle = create_domain_handle(domain);
 	struct json_object *answer = NULL;
 	const char *channel = "";
 	int ret;
 
 	if (!handle)
-		return agent_error("not enough memory.");
+		return agent_make_error("not enough memory.");
 	if (domain == DOMAIN_USER && HAS_METADATA_CHANNEL)
-		enable_channel(handle, domain, METADATA, live);
+		enable_lttng_channel(handle, domain, METADATA, live);
 	for (size_t i = 0; i < choice->num && !answer; i++) {
 		const struct chosen *chosen = &choice->list[i];
 
 		if (chosen->domain != domain)
 			continue;
 		/* Each call takes some time. */
-		agent_wait(0);
+		agent_wait_for_request(0);
 		if (strcmp(channel, chosen->channel)) {
 			channel = chosen->channel;
-			ret = enable_channel(handle, domain, channel, live);
+			ret = enable_lttng_channel(handle, domain, channel, live);
 			if (ret < 0) {
-				answer = agent_error("cannot create the channel %s: %s.", channel,
-						     lttng_strerror(ret));
+				answer = agent_make_error("cannot create the channel %s: %s.",
+							  channel, lttng_strerror(ret));
 				break;
 			}
 		}
-		ret = enable_event(handle, channel, chosen);
+		ret = enable_lttng_event(handle, channel, chosen);
 		if (ret < 0 && ret != -LTTNG_ERR_UST_EVENT_ENABLED &&
 		    ret != -LTTNG_ERR_KERN_EVENT_EXIST)
-			answer = agent_error("cannot enable the event %s: %s.", chosen->name,
-					     lttng_strerror(ret));
+			answer = agent_make_error("cannot enable the event %s: %s.", chosen->name,
+						  lttng_strerror(ret));
 		session.domains[domain] = true;
 	}
 	lttng_destroy_handle(handle);
@@ -271,36 +272,36 @@ static struct lttng_event *list_tracepoints(int *num)
 /* Choose the events to record among those of this machine. */
 static struct json_object *choose_session_events(struct json_object *request, struct choice *choice)
 {
-	const bool user = member_flag(request, "ust");
+	const bool user = member_get_flag(request, "ust");
 	struct lttng_event *events;
 	int num;
 
 	events = list_tracepoints(&num);
 	if (num > 0) {
-		choose_kernel(choice, request, events[0].name, sizeof(events[0]), num);
+		choose_kernel_events(choice, request, events[0].name, sizeof(events[0]), num);
 	} else if (user) {
-		agent_warn("only user space is recorded; kernel events are unavailable: %s.",
-			   num ? lttng_strerror(num) : "none found");
+		agent_send_warning("only user space is recorded; kernel events are unavailable: %s.",
+				   num ? lttng_strerror(num) : "none found");
 	} else {
 		free(events);
-		return agent_error(
+		return agent_make_error(
 			"kernel events are unavailable: %s. Check that LTTng's kernel modules are installed for this kernel, and that the session daemon runs as root.",
 			num ? lttng_strerror(num) : "none found");
 	}
 	free(events);
 	if (user)
-		choose_user(choice);
+		choose_user_events(choice);
 	return NULL;
 }
 
 /* The live timer's period, us, or 0 if the session is not live. */
-static int64_t live_period(struct json_object *request, const struct choice *choice)
+static int64_t get_live_period_us(struct json_object *request, const struct choice *choice)
 {
-	const int64_t live_us = member_int(request, "live_us");
+	const int64_t live_us = member_get_int(request, "live_us");
 
-	if (!*member_text(request, "control"))
+	if (!*member_get_text(request, "control"))
 		return 0;
-	if (!live_us && !HAS_METADATA_CHANNEL && choice_has(choice, DOMAIN_USER))
+	if (!live_us && !HAS_METADATA_CHANNEL && choice_has_domain(choice, DOMAIN_USER))
 		return SWITCH_US;
 	return live_us;
 }
@@ -313,53 +314,53 @@ static int64_t live_period(struct json_object *request, const struct choice *cho
  */
 struct json_object *agent_create(struct json_object *request)
 {
-	const char *control = member_text(request, "control");
+	const char *control = member_get_text(request, "control");
 	struct json_object *answer;
 	struct choice choice = { 0 };
 	int64_t live_us;
 
 	if (session.name)
-		return agent_error("a session already exists.");
+		return agent_make_error("a session already exists.");
 	if (!undo_start())
-		return agent_error("%s.", strerror(errno));
+		return agent_make_error("%s.", strerror(errno));
 	if (!lttng_session_daemon_alive())
-		return no_daemon();
+		return fail_for_missing_sessiond();
 	if (!*control && !session.folder) {
-		session.stays = value_member(request, "stay");
-		session.folder = folder_new(member_text(request, "stay"));
+		session.stays = value_get_member(request, "stay");
+		session.folder = folder_create_temporary(member_get_text(request, "stay"));
 		if (!session.folder)
-			return agent_error("cannot create a directory for the recording: %s.",
-					   strerror(errno));
-		undo_remember(UNDO_FOLDER, session.folder);
+			return agent_make_error("cannot create a directory for the recording: %s.",
+						strerror(errno));
+		undo_add_action(UNDO_FOLDER, session.folder);
 	}
-	relay_watch(control);
+	relay_watch_connection(control);
 	memset(session.domains, 0, sizeof(session.domains));
 	answer = choose_session_events(request, &choice);
-	session.tells_clock = choice_tells_clock(&choice);
+	session.tells_clock = choice_has_clock_event(&choice);
 	if (!answer)
-		answer = channels_plan(&choice, value_member(request, "buffers"));
-	live_us = live_period(request, &choice);
-	agent_wait(0);
+		answer = channels_plan(&choice, value_get_member(request, "buffers"));
+	live_us = get_live_period_us(request, &choice);
+	agent_wait_for_request(0);
 	if (!answer)
-		answer = create_session(member_text(request, "session"), control,
-					member_text(request, "data"), live_us);
+		answer = create_session(member_get_text(request, "session"), control,
+					member_get_text(request, "data"), live_us);
 	for (int i = 0; i < NUM_DOMAINS && !answer; i++)
-		if (choice_has(&choice, i))
-			answer = enable_domain(i, &choice, live_us);
+		if (choice_has_domain(&choice, i))
+			answer = enable_lttng_domain(i, &choice, live_us);
 	choice_free(&choice);
 	if (answer && session.name) {
 		destroy_session(session.name, NULL);
-		forget_session();
+		forget_own_session();
 	}
 	return answer ? answer : json_object_new_object();
 }
 
-bool session_stays(void)
+bool session_is_staying(void)
 {
 	return session.folder && session.stays;
 }
 
-const char *session_folder(void)
+const char *session_get_folder(void)
 {
 	return session.folder;
 }
@@ -372,25 +373,25 @@ struct json_object *agent_start(struct json_object *request)
 
 	(void)request;
 	if (!session.name)
-		return agent_error("no session to start.");
-	traffic_start();
+		return agent_make_error("no session to start.");
+	traffic_start_counting();
 	namespaces_find();
 	if (!session.tells_clock)
 		steering_start();
 	ret = lttng_start_tracing(session.name);
 	if (ret < 0)
-		return agent_error("cannot start the recording: %s.", lttng_strerror(ret));
+		return agent_make_error("cannot start the recording: %s.", lttng_strerror(ret));
 	/* A viewer of the recording gets clock readings before the first packet. */
-	steering_say();
+	steering_send_readings();
 	return json_object_new_object();
 }
 
 /* Add the bytes and events of a channel, from its packets in the directory. */
-static void add_counted(struct json_object *channel, const char *name)
+static void add_counted_bytes(struct json_object *channel, const char *name)
 {
 	struct recorded recorded = { 0 };
 
-	count_channel(&recorded, session.folder, name);
+	count_recorded_channel(&recorded, session.folder, name);
 	json_object_object_add(channel, "recorded", json_object_new_int64(recorded.bytes));
 	if (!recorded.is_unclear)
 		json_object_object_add(channel, "events", json_object_new_int64(recorded.events));
@@ -402,14 +403,14 @@ static void add_counted(struct json_object *channel, const char *name)
  * mistakes this for the wrap of a signed long, and adds 2^63 - N: modulo 2^63, the sum is
  * right.
  */
-static uint64_t undo_wrap(uint64_t sum)
+static uint64_t undo_counter_wrap(uint64_t sum)
 {
 	return sum & INT64_MAX;
 }
 
-static void add_channels(struct json_object *list, enum domain domain)
+static void add_channel_counts(struct json_object *list, enum domain domain)
 {
-	struct lttng_handle *handle = handle_new(domain);
+	struct lttng_handle *handle = create_domain_handle(domain);
 	struct lttng_channel *channels = NULL;
 	int num = handle ? lttng_list_channels(handle, &channels) : 0;
 
@@ -421,25 +422,25 @@ static void add_channels(struct json_object *list, enum domain domain)
 		lttng_channel_get_lost_packet_count(&channels[i], &lost);
 		json_object_object_add(channel, "name", json_object_new_string(channels[i].name));
 		json_object_object_add(channel, "discarded",
-				       json_object_new_int64(undo_wrap(discarded)));
+				       json_object_new_int64(undo_counter_wrap(discarded)));
 		json_object_object_add(channel, "lost", json_object_new_int64(lost));
 		json_object_object_add(channel, "size",
 				       json_object_new_int64(channels[i].attr.subbuf_size));
 		json_object_object_add(channel, "num",
 				       json_object_new_int64(channels[i].attr.num_subbuf));
 		if (session.folder)
-			add_counted(channel, channels[i].name);
+			add_counted_bytes(channel, channels[i].name);
 		json_object_array_add(list, channel);
 	}
 	free(channels);
 	lttng_destroy_handle(handle);
 }
 
-static void add_recorded(struct json_object *answer, bool events)
+static void add_recorded_counts(struct json_object *answer, bool events)
 {
 	struct recorded recorded = { 0 };
 
-	count_folder(&recorded, session.folder);
+	count_recorded_folder(&recorded, session.folder);
 	if (events)
 		count_sample(SAMPLE_NS);
 	json_object_object_add(answer, "size", json_object_new_int64(recorded.bytes));
@@ -450,32 +451,32 @@ static void add_recorded(struct json_object *answer, bool events)
 /*
  * {"events":BOOL} ->
  * {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,"num":N}...],"processors":N,"memory":N},
- * memory in bytes. When recording to this machine, also {"size":N,"room":N}, in bytes,
+ *  memory in bytes. When recording to this machine, also {"size":N,"room":N}, in bytes,
  * {"events":N}, an estimate, if requested and already known, and for each channel
  * {"recorded":N,"events":N}; otherwise {"connected":BOOL}, and if that is false
- * {"reachable":BOOL}. If no event reports how the clock is steered, steering_say() is
+ * {"reachable":BOOL}. If no event reports how the clock is steered, steering_send_readings() is
  * called before.
  */
 struct json_object *agent_status(struct json_object *request)
 {
-	const bool events = member_flag(request, "events");
+	const bool events = member_get_flag(request, "events");
 	struct json_object *answer, *channels;
 
 	if (!lttng_session_daemon_alive())
-		return agent_error("LTTng's session daemon ended.");
-	steering_say();
+		return agent_make_error("LTTng's session daemon ended.");
+	steering_send_readings();
 	answer = json_object_new_object();
 	channels = json_object_new_array();
 	if (session.folder)
-		add_recorded(answer, events);
+		add_recorded_counts(answer, events);
 	for (int i = 0; i < NUM_DOMAINS && session.name; i++)
 		if (session.domains[i])
-			add_channels(channels, i);
+			add_channel_counts(channels, i);
 	json_object_object_add(answer, "channels", channels);
 	json_object_object_add(answer, "processors", json_object_new_int(get_nprocs_conf()));
-	json_object_object_add(answer, "memory", json_object_new_int64(memory_available()));
+	json_object_object_add(answer, "memory", json_object_new_int64(memory_read_available()));
 	if (session.folder) {
-		const uint64_t room = folder_room(session.folder);
+		const uint64_t room = folder_get_free_space(session.folder);
 
 		json_object_object_add(answer, "room",
 				       json_object_new_int64(
@@ -499,16 +500,16 @@ struct json_object *agent_stop(struct json_object *request)
 
 	(void)request;
 	if (!session.name)
-		return agent_error("no session to stop.");
+		return agent_make_error("no session to stop.");
 	ret = lttng_stop_tracing_no_wait(session.name);
 	if (ret < 0 && ret != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
-		return agent_error("cannot stop the recording: %s.", lttng_strerror(ret));
+		return agent_make_error("cannot stop the recording: %s.", lttng_strerror(ret));
 	return json_object_new_object();
 }
 
-static void add_traffic(struct json_object *answer)
+static void add_own_traffic(struct json_object *answer)
 {
-	const struct agent_traffic traffic = traffic_since();
+	const struct agent_traffic traffic = traffic_get_since_start();
 
 	json_object_object_add(answer, "traffic", json_object_new_int64(traffic.all));
 	json_object_object_add(answer, "traffic_trace", json_object_new_int64(traffic.trace));
@@ -521,26 +522,26 @@ static void add_traffic(struct json_object *answer)
  */
 struct json_object *agent_finish(struct json_object *request)
 {
-	const bool lost = member_flag(request, "lost");
+	const bool lost = member_get_flag(request, "lost");
 	struct json_object *answer;
 	int left_ms = PENDING_MS;
 
 	if (!session.name)
-		return agent_error("no session to end.");
+		return agent_make_error("no session to end.");
 	while (!lost && left_ms > 0 && lttng_data_pending(session.name) == 1) {
 		left_ms -= POLL_MS;
-		if (!agent_wait(POLL_MS))
+		if (!agent_wait_for_request(POLL_MS))
 			break;
 	}
 	if (left_ms <= 0)
-		agent_warn("the last data did not arrive within %d s.", PENDING_MS / 1000);
+		agent_send_warning("the last data did not arrive within %d s.", PENDING_MS / 1000);
 	answer = agent_status(request);
 	steering_end();
 	count_end();
-	add_traffic(answer);
+	add_own_traffic(answer);
 	namespaces_find();
-	json_object_object_add(answer, "namespaces", namespaces_list());
-	if (destroy_session(session.name, agent_wait))
-		forget_session();
+	json_object_object_add(answer, "namespaces", namespaces_make_list());
+	if (destroy_session(session.name, agent_wait_for_request))
+		forget_own_session();
 	return answer;
 }

@@ -172,7 +172,7 @@ void namespaces_find(void)
 	find_containers();
 }
 
-struct json_object *namespaces_list(void)
+struct json_object *namespaces_make_list(void)
 {
 	struct json_object *list = json_object_new_array();
 

@@ -11,6 +11,6 @@
  */
 void namespaces_find(void);
 /* [{"inode":N,"name":NAME}...]; all names differ. */
-struct json_object *namespaces_list(void);
+struct json_object *namespaces_make_list(void);
 
 #endif

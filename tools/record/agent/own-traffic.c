@@ -34,7 +34,7 @@ struct connection {
 };
 
 /* All devices except lo; if memory is short, as many as fit. */
-static struct devices devices_find(void)
+static struct devices devices_list(void)
 {
 	FILE *file = fopen("/proc/net/dev", "r");
 	struct devices found = { .num = 0 };
@@ -95,7 +95,8 @@ struct search {
 	uint64_t carried; /* in both directions */
 };
 
-static void add_carried(void *data, const struct inet_diag_msg *msg, const struct tcp_info *info)
+static void add_carried_bytes(void *data, const struct inet_diag_msg *msg,
+			      const struct tcp_info *info)
 {
 	struct search *search = data;
 	const struct connection *wanted = &search->connection;
@@ -105,30 +106,30 @@ static void add_carried(void *data, const struct inet_diag_msg *msg, const struc
 		search->carried += info->tcpi_bytes_acked + info->tcpi_bytes_received;
 }
 
-static uint64_t stream_bytes(void)
+static uint64_t count_stream_bytes(void)
 {
-	const char *ssh = agent_connection();
+	const char *ssh = agent_get_connection();
 	struct search search = { .carried = 0 };
 	struct connection *wanted = &search.connection;
 
 	if (!ssh || sscanf(ssh, "%63s %u %63s %u", wanted->far, &wanted->far_port, wanted->near,
 			   &wanted->near_port) != 4)
 		return 0;
-	connections_find(wanted->near_port, wanted->far_port, add_carried, &search);
+	connections_find(wanted->near_port, wanted->far_port, add_carried_bytes, &search);
 	return search.carried;
 }
 
-void traffic_start(void)
+void traffic_start_counting(void)
 {
 	free(devices_before.list);
-	devices_before = devices_find();
-	stream_before = stream_bytes();
+	devices_before = devices_list();
+	stream_before = count_stream_bytes();
 }
 
-struct agent_traffic traffic_since(void)
+struct agent_traffic traffic_get_since_start(void)
 {
-	struct devices now = devices_find();
-	const uint64_t stream = stream_bytes();
+	struct devices now = devices_list();
+	const uint64_t stream = count_stream_bytes();
 	const struct agent_traffic traffic = {
 		.all = read_device_bytes(&devices_before, &now),
 		/* The count of a closed connection is unknown, too. */

@@ -62,7 +62,7 @@ static bool copy_sampled_packet(const struct stream_packet *packet)
 }
 
 static bt_graph_simple_sink_component_consume_func_status
-count_events(bt_message_iterator *iterator, void *data)
+count_packet_events(bt_message_iterator *iterator, void *data)
 {
 	uint64_t *events = data;
 	bt_message_array_const messages;
@@ -81,7 +81,7 @@ count_events(bt_message_iterator *iterator, void *data)
 }
 
 /* Count the events of the packet, the only one in the folder's single stream. */
-static bool count_in_folder(void)
+static bool count_events_in_folder(void)
 {
 	const bt_plugin *ctf = find_ctf_plugin();
 	bt_graph *graph = bt_graph_create(MAX_MIP);
@@ -91,7 +91,7 @@ static bool count_in_folder(void)
 	if (ctf && graph)
 		source = add_ctf_source(graph, ctf, job.folder);
 	return source && bt_component_source_get_output_port_count(source) == 1 &&
-	       !bt_graph_add_simple_sink_component(graph, "count", NULL, count_events, NULL,
+	       !bt_graph_add_simple_sink_component(graph, "count", NULL, count_packet_events, NULL,
 						   job.events, &sink) &&
 	       !bt_graph_connect_ports(
 		       graph, bt_component_source_borrow_output_port_by_index_const(source, 0),
@@ -114,7 +114,8 @@ static void decode_packet(const struct stream_packet *packet)
 	close_range(0, UINT32_MAX, 0);
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);
-	_exit(!link_metadata(packet->stream) || !copy_sampled_packet(packet) || !count_in_folder());
+	_exit(!link_metadata(packet->stream) || !copy_sampled_packet(packet) ||
+	      !count_events_in_folder());
 }
 
 /* ---- in the parent ------------------------------------------------------- */
@@ -125,18 +126,18 @@ static bool prepare_packet_folder(const struct stream_packet *packet)
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (job.events == MAP_FAILED)
 		job.events = NULL;
-	job.folder = folder_new("");
+	job.folder = folder_create_temporary("");
 	if (!job.events || !job.folder)
 		return false;
-	undo_remember(UNDO_FOLDER, job.folder);
-	return folder_room(job.folder) >= packet->size + SPARE_ROOM;
+	undo_add_action(UNDO_FOLDER, job.folder);
+	return folder_get_free_space(job.folder) >= packet->size + SPARE_ROOM;
 }
 
-static void clean_up_job(void)
+static void clean_up_decoding(void)
 {
 	if (job.folder) {
 		remove_tree(job.folder);
-		undo_forget(UNDO_FOLDER, job.folder);
+		undo_drop_action(UNDO_FOLDER, job.folder);
 	}
 	if (job.events)
 		munmap(job.events, sizeof(*job.events));
@@ -144,23 +145,23 @@ static void clean_up_job(void)
 	memset(&job, 0, sizeof(job));
 }
 
-bool packet_decode(const struct stream_packet *packet)
+bool packet_start_decoding(const struct stream_packet *packet)
 {
 	job.pid = prepare_packet_folder(packet) ? fork() : -1;
 	if (!job.pid)
 		decode_packet(packet);
 	if (job.pid > 0)
 		return true;
-	clean_up_job();
+	clean_up_decoding();
 	return false;
 }
 
-static int64_t time_ns(struct timeval time)
+static int64_t timeval_to_ns(struct timeval time)
 {
 	return time.tv_sec * NS_PER_S + time.tv_usec * 1000LL;
 }
 
-bool packet_take(struct decoded *decoded)
+bool packet_get_decoded(struct decoded *decoded)
 {
 	struct rusage usage;
 	int status;
@@ -168,16 +169,16 @@ bool packet_take(struct decoded *decoded)
 	if (!wait4(job.pid, &status, WNOHANG, &usage))
 		return false;
 	decoded->events = status ? 0 : *job.events;
-	decoded->cpu_ns = time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
-	clean_up_job();
+	decoded->cpu_ns = timeval_to_ns(usage.ru_utime) + timeval_to_ns(usage.ru_stime);
+	clean_up_decoding();
 	return true;
 }
 
-void packet_give_up(void)
+void packet_stop_decoding(void)
 {
 	if (job.pid <= 0)
 		return;
 	kill(job.pid, SIGKILL);
 	waitpid(job.pid, NULL, 0);
-	clean_up_job();
+	clean_up_decoding();
 }

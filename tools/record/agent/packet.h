@@ -15,7 +15,7 @@ struct stream_packet {
 };
 
 /* Start decoding. Return false if this is not possible. */
-bool packet_decode(const struct stream_packet *packet);
+bool packet_start_decoding(const struct stream_packet *packet);
 
 struct decoded {
 	uint64_t events; /* 0 also if the packet cannot be read */
@@ -23,8 +23,8 @@ struct decoded {
 };
 
 /* Get the result. Return false if decoding is not finished. */
-bool packet_take(struct decoded *decoded);
+bool packet_get_decoded(struct decoded *decoded);
 /* Stop decoding, if any. */
-void packet_give_up(void);
+void packet_stop_decoding(void);
 
 #endif

@@ -24,7 +24,7 @@
 static struct addrinfo *daemon_at;
 static uint16_t daemon_port;
 
-void relay_watch(const char *url)
+void relay_watch_connection(const char *url)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	const char *start = strstr(url, "://");
@@ -70,8 +70,8 @@ static bool is_peer_address(const struct addrinfo *address, const struct inet_di
 	       !memcmp(peer, &((struct sockaddr_in6 *)address->ai_addr)->sin6_addr, sizeof(*peer));
 }
 
-static void note_daemon_connection(void *data, const struct inet_diag_msg *msg,
-				   const struct tcp_info *info)
+static void note_relay_connection(void *data, const struct inet_diag_msg *msg,
+				  const struct tcp_info *info)
 {
 	(void)info;
 	for (const struct addrinfo *at = daemon_at; at; at = at->ai_next)
@@ -82,7 +82,7 @@ bool relay_is_connected(void)
 {
 	bool found = false;
 
-	connections_find(0, daemon_port, note_daemon_connection, &found);
+	connections_find(0, daemon_port, note_relay_connection, &found);
 	return found;
 }
 

@@ -29,13 +29,13 @@ char *agent_expand(const char *path)
 	return asprintf(&whole, "%s%s", home, path + 1) < 0 ? NULL : whole;
 }
 
-static const char **read_paths(uint32_t *num)
+static const char **read_served_paths(uint32_t *num)
 {
-	struct json_object *paths = value_member(asked, "paths");
-	const char **what = calloc(value_length(paths) + 1, sizeof(*what));
+	struct json_object *paths = value_get_member(asked, "paths");
+	const char **what = calloc(value_get_length(paths) + 1, sizeof(*what));
 
-	for (*num = 0; what && *num < value_length(paths); ++*num) {
-		what[*num] = agent_expand(value_text(value_at(paths, *num), PATH_MAX));
+	for (*num = 0; what && *num < value_get_length(paths); ++*num) {
+		what[*num] = agent_expand(value_get_text(value_get_element(paths, *num), PATH_MAX));
 		if (!what[*num])
 			break;
 	}
@@ -44,8 +44,8 @@ static const char **read_paths(uint32_t *num)
 
 struct json_object *agent_serve(struct json_object *request)
 {
-	if (!value_length(value_member(request, "paths")))
-		return agent_error("no traces to read.");
+	if (!value_get_length(value_get_member(request, "paths")))
+		return agent_make_error("no traces to read.");
 	json_object_put(asked);
 	asked = json_object_get(request);
 	return json_object_new_object();
@@ -57,11 +57,11 @@ bool agent_stream(void)
 	struct netsync_io *io = ns ? netsync_io_new(ns) : NULL;
 	int64_t timeout_ns = 0;
 	uint32_t num = 0;
-	const char **what = asked && io ? read_paths(&num) : NULL;
+	const char **what = asked && io ? read_served_paths(&num) : NULL;
 
 	/* There is nothing to undo. */
-	set_ends(SIG_DFL);
-	value_int(value_member(asked, "timeout"), 0, INT64_MAX, &timeout_ns);
+	set_ending_handlers(SIG_DFL);
+	value_get_int(value_get_member(asked, "timeout"), 0, INT64_MAX, &timeout_ns);
 	if (io)
 		netsync_io_set_timeout(io, timeout_ns);
 	if (what)

@@ -16,14 +16,14 @@ static FILE *open_session_file(const char *name, const char *mode)
 	FILE *file = NULL;
 	char *path;
 
-	if (asprintf(&path, "%s/%s", session_folder(), name) >= 0) {
+	if (asprintf(&path, "%s/%s", session_get_folder(), name) >= 0) {
 		file = fopen(path, mode);
 		free(path);
 	}
 	return file;
 }
 
-bool stay_write_clocks(const struct clock_reading *readings, size_t num)
+bool stay_write_clock_readings(const struct clock_reading *readings, size_t num)
 {
 	FILE *file = num ? open_session_file("netsync-clocks", "ae") : NULL;
 
@@ -34,15 +34,16 @@ bool stay_write_clocks(const struct clock_reading *readings, size_t num)
 	return !file || !fclose(file);
 }
 
-static bool write_namespaces(void)
+static bool write_namespace_names(void)
 {
-	struct json_object *list = namespaces_list();
-	const size_t num = value_length(list);
+	struct json_object *list = namespaces_make_list();
+	const size_t num = value_get_length(list);
 	FILE *file = num ? open_session_file("netsync-namespaces", "we") : NULL;
 
 	for (size_t i = 0; i < num && file; i++)
-		fprintf(file, "%lld %s\n", (long long)member_int(value_at(list, i), "inode"),
-			member_text(value_at(list, i), "name"));
+		fprintf(file, "%lld %s\n",
+			(long long)member_get_int(value_get_element(list, i), "inode"),
+			member_get_text(value_get_element(list, i), "name"));
 	json_object_put(list);
 	return !num || (file && !fclose(file));
 }
@@ -52,13 +53,13 @@ struct json_object *agent_keep(struct json_object *request)
 	struct json_object *answer;
 
 	(void)request;
-	if (!session_stays())
-		return agent_error("no recording was left here.");
-	if (!write_namespaces())
-		agent_warn("cannot write the names of network namespaces to %s: %s.",
-			   session_folder(), strerror(errno));
-	undo_forget(UNDO_FOLDER, session_folder());
+	if (!session_is_staying())
+		return agent_make_error("no recording was left here.");
+	if (!write_namespace_names())
+		agent_send_warning("cannot write the names of network namespaces to %s: %s.",
+				   session_get_folder(), strerror(errno));
+	undo_drop_action(UNDO_FOLDER, session_get_folder());
 	answer = json_object_new_object();
-	json_object_object_add(answer, "folder", json_object_new_string(session_folder()));
+	json_object_object_add(answer, "folder", json_object_new_string(session_get_folder()));
 	return answer;
 }

@@ -29,7 +29,7 @@ static struct {
  * Continue reading. Readings that fill the pipe for minutes are dropped: steering is then
  * unknown.
  */
-static void read_on(int to)
+static void read_clocks_forever(int to)
 {
 	int64_t next = now_ns();
 	struct clock_reading reading;
@@ -52,11 +52,11 @@ void steering_start(void)
 	steering.process = fork();
 	if (!steering.process) {
 		/* Only the agent ends this process, which prints nothing. */
-		set_ends(SIG_IGN);
+		set_ending_handlers(SIG_IGN);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[0]);
 		if (getppid() == parent)
-			read_on(ends[1]);
+			read_clocks_forever(ends[1]);
 		_exit(1);
 	}
 	close(ends[1]);
@@ -70,12 +70,12 @@ void steering_start(void)
 	steering.process = 0;
 }
 
-static void add_member(struct json_object *object, const char *key, int64_t value)
+static void add_int_member(struct json_object *object, const char *key, int64_t value)
 {
 	json_object_object_add(object, key, json_object_new_int64(value));
 }
 
-void steering_say(void)
+void steering_send_readings(void)
 {
 	struct clock_reading readings[PROTOCOL_CLOCKS];
 	struct json_object *list, *line;
@@ -87,22 +87,22 @@ void steering_say(void)
 	       read(steering.readings, &readings[num], sizeof(*readings)) == sizeof(*readings))
 		num++;
 	/* Readings of a recording that stays on this host are not sent. */
-	if (session_stays()) {
-		stay_write_clocks(readings, num);
+	if (session_is_staying()) {
+		stay_write_clock_readings(readings, num);
 		return;
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < num; i++) {
 		struct json_object *one = json_object_new_object();
 
-		add_member(one, "time", readings[i].time_ns);
-		add_member(one, "raw", readings[i].raw_ns);
-		add_member(one, "within", readings[i].within_ns);
+		add_int_member(one, "time", readings[i].time_ns);
+		add_int_member(one, "raw", readings[i].raw_ns);
+		add_int_member(one, "within", readings[i].within_ns);
 		json_object_array_add(list, one);
 	}
 	line = json_object_new_object();
 	json_object_object_add(line, "clocks", list);
-	agent_say(line);
+	agent_send(line);
 }
 
 void steering_end(void)

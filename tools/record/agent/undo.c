@@ -25,7 +25,7 @@ static struct {
 
 /* ---- in the child ------------------------------------------------------ */
 
-static void undo_one(const char *what)
+static void undo_action(const char *what)
 {
 	if (*what == UNDO_SESSION)
 		lttng_undo_session(what + 1);
@@ -33,7 +33,7 @@ static void undo_one(const char *what)
 		remove_tree(what + 1);
 }
 
-static void undo_main(int from)
+static void run_undo_process(int from)
 {
 	FILE *in = fdopen(from, "r");
 	char **todo = NULL, *line = NULL;
@@ -57,7 +57,7 @@ static void undo_main(int from)
 	}
 	while (num--)
 		if (todo[num])
-			undo_one(todo[num]);
+			undo_action(todo[num]);
 	_exit(0);
 }
 
@@ -78,8 +78,8 @@ bool undo_start(void)
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 		/* Signals that end the agent must not end the child. */
 		setsid();
-		set_ends(SIG_IGN);
-		undo_main(fds[0]);
+		set_ending_handlers(SIG_IGN);
+		run_undo_process(fds[0]);
 	}
 	close(fds[0]);
 	undo.pipe = fds[1];
@@ -101,12 +101,12 @@ static void write_undo_line(char how, enum undo what, const char *name)
 	free(line);
 }
 
-void undo_remember(enum undo what, const char *name)
+void undo_add_action(enum undo what, const char *name)
 {
 	write_undo_line('+', what, name);
 }
 
-void undo_forget(enum undo what, const char *name)
+void undo_drop_action(enum undo what, const char *name)
 {
 	write_undo_line('-', what, name);
 }

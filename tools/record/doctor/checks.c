@@ -32,18 +32,18 @@ static const struct {
 	unsigned int roles;
 	unsigned int jobs;
 } checks[] = {
-	{ "captures", check_captures, ROLE_TRACED, CAPTURES },
+	{ "captures", check_packet_captures, ROLE_TRACED, CAPTURES },
 	{ "kernel", check_kernel, ROLE_TRACED, RECORDING },
 	{ "machine", check_machine, ROLE_TRACED, ALL_JOBS },
 	{ "clock source", check_clock_source, ROLE_TRACED, ALL_JOBS },
 	{ "clock discipline", check_discipline, ROLE_TRACED, ALL_JOBS },
-	{ "netsync modules", check_modules, ROLE_TRACED, RECORDING },
+	{ "netsync modules", check_netsync_modules, ROLE_TRACED, RECORDING },
 	{ "trace-cmd", check_trace_cmd, ROLE_TRACED, TRACE_CMD },
 	{ "LTTng tools", check_lttng_tools, ROLE_TRACED, LTTNG },
 	{ "LTTng modules", check_lttng_modules, ROLE_TRACED, LTTNG },
 	{ "session daemon", check_session_daemon, ROLE_TRACED, LTTNG },
-	{ "tracing group", check_group, ROLE_TRACED, LTTNG },
-	{ "events", check_events, ROLE_TRACED, RECORDING },
+	{ "tracing group", check_tracing_group, ROLE_TRACED, LTTNG },
+	{ "events", check_netsync_events, ROLE_TRACED, RECORDING },
 	{ "offloads", check_offloads, ROLE_TRACED, ALL_JOBS },
 	{ "memory", check_memory, ROLE_TRACED, LTTNG },
 	{ "relay daemon", check_relay_daemon, ROLE_COLLECTS, LTTNG },
@@ -58,7 +58,7 @@ static const char *const verdicts[] = {
 	[VERDICT_WRONG] = "wrong",
 };
 
-const char *verdict_name(enum verdict verdict)
+const char *get_verdict_name(enum verdict verdict)
 {
 	return verdicts[verdict];
 }
@@ -182,7 +182,7 @@ void diagnosis_free(struct diagnosis *diag)
 
 static void add_text_member(json_object *object, const char *key, const char *text)
 {
-	json_object_object_add(object, key, new_string(text));
+	json_object_object_add(object, key, new_json_string(text));
 }
 
 json_object *diagnosis_json(const struct diagnosis *diag)
@@ -194,7 +194,7 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 		json_object *object = json_object_new_object();
 
 		add_text_member(object, "check", finding->check);
-		add_text_member(object, "verdict", verdict_name(finding->verdict));
+		add_text_member(object, "verdict", get_verdict_name(finding->verdict));
 		add_text_member(object, "finding", finding->text);
 		if (finding->advice)
 			add_text_member(object, "advice", finding->advice);
@@ -206,16 +206,17 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 /* Add a finding in JSON; skip checks that this version does not know. */
 static void read_finding(struct diagnosis *diag, json_object *object)
 {
-	const char *advice = member_text(object, "advice");
+	const char *advice = member_get_text(object, "advice");
 	enum verdict verdict = VERDICT_GOOD;
 
-	while (verdict < VERDICT_WRONG && strcmp(member_text(object, "verdict"), verdicts[verdict]))
+	while (verdict < VERDICT_WRONG &&
+	       strcmp(member_get_text(object, "verdict"), verdicts[verdict]))
 		verdict++;
 	for (size_t i = 0; i < NUM_CHECKS; i++) {
-		if (strcmp(member_text(object, "check"), checks[i].name))
+		if (strcmp(member_get_text(object, "check"), checks[i].name))
 			continue;
 		diag->check = checks[i].name;
-		add_finding(diag, verdict, "%s", member_text(object, "finding"));
+		add_finding(diag, verdict, "%s", member_get_text(object, "finding"));
 		/* The advice must be followed on that machine. */
 		if (*advice)
 			set_advice(diag, "On %s: %s", diag->host, advice);
@@ -224,6 +225,6 @@ static void read_finding(struct diagnosis *diag, json_object *object)
 
 void diagnosis_read(struct diagnosis *diag, json_object *list)
 {
-	for (size_t i = 0; i < value_length(list); i++)
-		read_finding(diag, value_at(list, i));
+	for (size_t i = 0; i < value_get_length(list); i++)
+		read_finding(diag, value_get_element(list, i));
 }

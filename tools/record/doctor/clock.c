@@ -20,7 +20,7 @@
  * Reading one of these clock sources accesses a device outside the processor, which costs about
  * 1 us for each event.
  */
-static bool is_slow(const char *source)
+static bool is_slow_clock_source(const char *source)
 {
 	static const char *const slow[] = {
 		"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit",
@@ -36,14 +36,14 @@ void check_clock_source(struct diagnosis *diag)
 {
 	char current[64], available[256];
 
-	if (!look_line(CLOCK_SOURCES "current_clocksource", current, sizeof(current))) {
+	if (!read_first_line(CLOCK_SOURCES "current_clocksource", current, sizeof(current))) {
 		add_finding(diag, VERDICT_NOTE,
 			    "Cannot read the clock source: no " CLOCK_SOURCES
 			    "current_clocksource.");
 		return;
 	}
-	look_line(CLOCK_SOURCES "available_clocksource", available, sizeof(available));
-	if (!is_slow(current)) {
+	read_first_line(CLOCK_SOURCES "available_clocksource", available, sizeof(available));
+	if (!is_slow_clock_source(current)) {
 		add_finding(diag, VERDICT_GOOD, "%s.", current);
 		return;
 	}
@@ -82,12 +82,12 @@ static const struct daemon {
 /* Bits of the daemons that use NTP. */
 #define NTP_DAEMONS 7
 
-static const struct daemon *find_daemon(const char *pid)
+static const struct daemon *find_clock_daemon(const char *pid)
 {
 	char path[300], name[64];
 
 	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
-	if (!look_line(path, name, sizeof(name)))
+	if (!read_first_line(path, name, sizeof(name)))
 		return NULL;
 	for (size_t i = 0; i < NUM_DAEMONS; i++)
 		if (!strcmp(name, daemons[i].name))
@@ -108,7 +108,7 @@ static unsigned int list_running_daemons(void)
 		const struct daemon *daemon = NULL;
 
 		if (isdigit((unsigned char)*entry->d_name))
-			daemon = find_daemon(entry->d_name);
+			daemon = find_clock_daemon(entry->d_name);
 		if (daemon)
 			running |= 1U << (daemon - daemons);
 	}
@@ -151,7 +151,7 @@ static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 #define TRIES 100
 
 /* The current rate of the clock against its oscillator, ppm, and its error, ppm. */
-static double measure_ppm(double *error)
+static double measure_clock_error_ppm(double *error)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
 	struct clock_reading first, last;
@@ -169,7 +169,7 @@ static double measure_ppm(double *error)
 }
 
 /* The steady rate correction set in the kernel, ppm. */
-static double read_steady_ppm(const struct timex *clock)
+static double read_steady_correction_ppm(const struct timex *clock)
 {
 	const double ticks_s = sysconf(_SC_CLK_TCK);
 
@@ -199,8 +199,8 @@ void check_discipline(struct diagnosis *diag)
 			    strerror(errno));
 		return;
 	}
-	told = read_steady_ppm(&clock);
-	measured = measure_ppm(&error);
+	told = read_steady_correction_ppm(&clock);
+	measured = measure_clock_error_ppm(&error);
 	if (fabs(measured - told) > SLEW_PPM + error) {
 		add_finding(
 			diag, VERDICT_NOTE,

@@ -37,7 +37,7 @@ static void write_findings(FILE *out, const struct diagnosis *diag)
 	for (size_t i = 0; i < diag->num; i++) {
 		const struct finding *finding = &diag->findings[i];
 
-		fprintf(out, "%-15s%-18s%s\n", verdict_name(finding->verdict), finding->check,
+		fprintf(out, "%-15s%-18s%s\n", get_verdict_name(finding->verdict), finding->check,
 			finding->text);
 		if (finding->advice)
 			fprintf(out, "%33s%s\n", "", finding->advice);
@@ -67,7 +67,7 @@ static void write_diagnoses_json(FILE *out, const struct diagnosis *diags, unsig
 	for (unsigned int i = 0; i < num; i++) {
 		json_object *host = json_object_new_object();
 
-		json_object_object_add(host, "host", new_string(diags[i].host));
+		json_object_object_add(host, "host", new_json_string(diags[i].host));
 		json_object_object_add(host, "checks", diagnosis_json(&diags[i]));
 		json_object_array_add(hosts, host);
 	}
@@ -101,23 +101,23 @@ static const struct option_row options[] = {
 	OPTION("local", 0, NULL,
 	       "check this machine for recording, too; without --host, only\n"
 	       "this one",
-	       take_flag, .at = offsetof(struct doctor_settings, local)),
+	       parse_flag_option, .at = offsetof(struct doctor_settings, local)),
 	OPTION("output", 'o', "DIR", "check the free disk space for a recording in DIR (default .)",
-	       take_text, .at = offsetof(struct doctor_settings, folder)),
+	       parse_text_option, .at = offsetof(struct doctor_settings, folder)),
 	OPTION("beacon-port", 0, "PORT", "use UDP PORT to test the connections (default 7712)",
-	       take_number, .at = offsetof(struct doctor_settings, beacon_port), .least = 0,
+	       parse_number_option, .at = offsetof(struct doctor_settings, beacon_port), .least = 0,
 	       .most = UINT16_MAX),
-	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)", take_name,
+	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)", parse_name_option,
 	       .at = offsetof(struct doctor_settings, format), .names = formats),
 	OPTION("for", 0, "JOB",
 	       "check for captures, trace-cmd or lttng (default: lttng with\n"
 	       "--host or --local; otherwise captures, and briefly the others)",
-	       take_name, .at = offsetof(struct doctor_settings, job), .names = job_names),
+	       parse_name_option, .at = offsetof(struct doctor_settings, job), .names = job_names),
 	OPTION("fix", 0, "WHAT",
 	       "repair this machine: lttng installs what recording with LTTng\n"
 	       "needs; commands are displayed, and run after confirmation",
-	       take_name, .at = offsetof(struct doctor_settings, fix), .names = fixes),
-	OPTION("yes", 0, NULL, "with --fix, run the commands without asking", take_flag,
+	       parse_name_option, .at = offsetof(struct doctor_settings, fix), .names = fixes),
+	OPTION("yes", 0, NULL, "with --fix, run the commands without asking", parse_flag_option,
 	       .at = offsetof(struct doctor_settings, yes)),
 	OPTIONS_END
 };
@@ -136,7 +136,7 @@ static const struct usage usage = {
 /* Return -1 to continue; otherwise the exit status. */
 static int parse_doctor_arguments(struct doctor_settings *set, int argc, char **argv)
 {
-	const int first = options_take(&usage, set, argc, argv);
+	const int first = options_parse_all(&usage, set, argc, argv);
 
 	if (first <= 0)
 		return first ? EXIT_BAD : EXIT_DONE;
@@ -226,7 +226,7 @@ int cmd_doctor(int argc, char **argv)
 		diags = calloc(set.all.num + 1, sizeof(*diags));
 		status = diags ? diagnose_machines(&set, diags) : EXIT_BAD;
 		if (!diags)
-			no_memory();
+			complain_no_memory();
 		free(diags);
 	}
 	remotes_free(&set.all);

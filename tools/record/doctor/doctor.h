@@ -61,7 +61,7 @@ struct json_object *diagnosis_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 
 /* Return "good", "worth knowing" or "wrong". */
-const char *verdict_name(enum verdict verdict);
+const char *get_verdict_name(enum verdict verdict);
 
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
@@ -85,20 +85,20 @@ void set_advice(struct diagnosis *diag, const char *format, ...)
  * Read the first line of a file, without its newline, into @line of size @size. If the file
  * cannot be read, set @line to "" and return false.
  */
-bool look_line(const char *path, char *line, size_t size);
+bool read_first_line(const char *path, char *line, size_t size);
 /* Return the value of a line "KEY: 123" in a file, or -1 if there is no such line. */
-int64_t look_value(const char *path, const char *key);
+int64_t read_key_value(const char *path, const char *key);
 
 /*
  * Run a program, and return its complete output, to be freed, or NULL if there is no output.
  * PATH is that of root's shell, the locale is C, and the program must end within ten seconds.
  * @status is set to the exit status, or to -1 with errno on failure.
  */
-char *look_program(char *const argv[], int *status);
+char *run_and_read_program(char *const argv[], int *status);
 /* Append the directories of root's programs to the PATH of this process. */
-void look_use_root_path(void);
+void set_root_path(void);
 /* Return the first word that begins with a digit, terminated in place, or "" if there is none. */
-char *look_version(char *text);
+char *find_version_word(char *text);
 
 /* ---- the checks -------------------------------------------------------- */
 
@@ -111,14 +111,14 @@ void check_offloads(struct diagnosis *diag);
 void check_clock_source(struct diagnosis *diag);
 void check_discipline(struct diagnosis *diag);
 
-void check_captures(struct diagnosis *diag);
+void check_packet_captures(struct diagnosis *diag);
 void check_trace_cmd(struct diagnosis *diag);
-void check_modules(struct diagnosis *diag);
+void check_netsync_modules(struct diagnosis *diag);
 void check_lttng_tools(struct diagnosis *diag);
 void check_relay_daemon(struct diagnosis *diag);
 void check_lttng_modules(struct diagnosis *diag);
 void check_session_daemon(struct diagnosis *diag);
-void check_group(struct diagnosis *diag);
-void check_events(struct diagnosis *diag);
+void check_tracing_group(struct diagnosis *diag);
+void check_netsync_events(struct diagnosis *diag);
 
 #endif

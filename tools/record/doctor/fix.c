@@ -21,7 +21,7 @@
  */
 #define MAX_ROUNDS 8
 
-static void show_plan(const struct plan *plan)
+static void show_fix_plan(const struct plan *plan)
 {
 	printf("%s Commands to run as root:\n\n", plan->reason);
 	for (unsigned int i = 0; i < plan->num; i++)
@@ -31,7 +31,7 @@ static void show_plan(const struct plan *plan)
 }
 
 /* Ask on the terminal, or on stdin if stdin is not a terminal. */
-static bool is_agreed(void)
+static bool ask_for_agreement(void)
 {
 	char line[16];
 
@@ -41,7 +41,7 @@ static bool is_agreed(void)
 }
 
 /* Run all commands: a failure is found afterwards, or repaired by the next command. */
-static void run_plan(const struct plan *plan)
+static void run_fix_plan(const struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->num && !interrupted; i++) {
 		int status;
@@ -55,7 +55,7 @@ static void run_plan(const struct plan *plan)
 	}
 }
 
-static bool is_same_plan(const struct plan *a, const struct plan *b)
+static bool is_same_fix_plan(const struct plan *a, const struct plan *b)
 {
 	if (a->num != b->num)
 		return false;
@@ -89,7 +89,7 @@ static int conclude_fix(const struct lttng_setup *setup)
 }
 
 /* The commands of the last round changed nothing. */
-static void explain_failure(const struct lttng_setup *setup)
+static void explain_fix_failure(const struct lttng_setup *setup)
 {
 	char path[256];
 
@@ -117,29 +117,29 @@ int fix_lttng(bool asks)
 	struct lttng_setup setup;
 
 	if (!geteuid())
-		look_use_root_path();
+		set_root_path();
 	for (int round = 0; round < MAX_ROUNDS; round++) {
 		before = plan;
 		lttng_setup_find(&setup);
 		lttng_setup_plan(&setup, &plan);
 		if (!plan.num)
 			return conclude_fix(&setup);
-		if (is_same_plan(&plan, &before))
+		if (is_same_fix_plan(&plan, &before))
 			break;
-		show_plan(&plan);
+		show_fix_plan(&plan);
 		if (geteuid()) {
 			complain(
 				"Nothing was done, as this requires root. Run \"netsync doctor --fix lttng\" as root.");
 			return EXIT_BAD;
 		}
-		if (asks && !is_agreed()) {
+		if (asks && !ask_for_agreement()) {
 			complain("Nothing%s was done.", round ? " more" : "");
 			return EXIT_BAD;
 		}
-		run_plan(&plan);
+		run_fix_plan(&plan);
 		if (interrupted)
 			return EXIT_BAD;
 	}
-	explain_failure(&setup);
+	explain_fix_failure(&setup);
 	return EXIT_BAD;
 }

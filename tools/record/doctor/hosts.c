@@ -26,12 +26,12 @@ struct json_object *agent_doctor(struct json_object *request)
 	struct diagnosis diag = {
 		.roles = ROLE_TRACED,
 		.job = JOB_LTTNG,
-		.folder = scratch_folder(true),
+		.folder = scratch_get_folder(true),
 	};
 	struct json_object *answer;
 
 	for (enum job job = 0; job < NUM_JOBS; job++)
-		if (!strcmp(member_text(request, "for"), job_names[job]))
+		if (!strcmp(member_get_text(request, "for"), job_names[job]))
 			diag.job = job;
 	run_checks(&diag);
 	answer = json_object_new_object();
@@ -41,28 +41,28 @@ struct json_object *agent_doctor(struct json_object *request)
 }
 
 /* Does an agent run the checks of a machine? This machine is only a peer of the beacon. */
-static bool is_other(const struct remote *remote)
+static bool is_other_machine(const struct remote *remote)
 {
 	return remote->destination;
 }
 
-static void ask_all(struct remotes *all, struct diagnosis *diags)
+static void ask_all_for_checks(struct remotes *all, struct diagnosis *diags)
 {
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct json_object *request;
 
-		if (!is_other(all->list[i]) || !all->list[i]->ready)
+		if (!is_other_machine(all->list[i]) || !all->list[i]->ready)
 			continue;
-		request = request_new("doctor");
-		json_object_object_add(request, "for", new_string(job_names[diags[i].job]));
+		request = request_create("doctor");
+		json_object_object_add(request, "for", new_json_string(job_names[diags[i].job]));
 		remote_ask(all->list[i], request);
 	}
 	remotes_wait(all, STEP_NS);
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct json_object *answer = all->list[i]->answer;
 
-		if (is_other(all->list[i]) && answer)
-			diagnosis_read(&diags[i], value_member(answer, "checks"));
+		if (is_other_machine(all->list[i]) && answer)
+			diagnosis_read(&diags[i], value_get_member(answer, "checks"));
 	}
 }
 
@@ -79,7 +79,7 @@ static int64_t measure_answer_ns(struct remotes *all, struct remote *remote)
 	for (int i = 0; i < TRIES && remote->ready; i++) {
 		int64_t start = now_ns(), took;
 
-		remote_ask(remote, request_new("nothing"));
+		remote_ask(remote, request_create("nothing"));
 		remotes_wait(all, STEP_NS);
 		took = now_ns() - start;
 		if (remote->answer && (!best || took < best))
@@ -126,7 +126,7 @@ static void check_connection(struct remotes *all, struct remote *remote, struct 
 /* Longer round trips cause a note, ns; errors can be half of a round trip. Chosen. */
 #define LONG_NS (20 * NS_PER_MS)
 
-static void check_link(void *data, const struct beacon_link *link)
+static void check_beacon_link(void *data, const struct beacon_link *link)
 {
 	struct diagnosis *between = data;
 	char trip[VALUE_SIZE], half[VALUE_SIZE];
@@ -155,7 +155,8 @@ static void check_link(void *data, const struct beacon_link *link)
 			    link->from->name, link->to->name, trip, half);
 }
 
-static void check_between(struct remotes *all, struct diagnosis *between, unsigned int port)
+static void check_beacon_between_hosts(struct remotes *all, struct diagnosis *between,
+				       unsigned int port)
 {
 	struct beacons beacons = {
 		.rate = PROBE_RATE,
@@ -171,7 +172,7 @@ static void check_between(struct remotes *all, struct diagnosis *between, unsign
 	if (wanted && beacons_start(&beacons, all, wanted) > 1)
 		while (now_ns() < end && !(all->stop && *all->stop))
 			remotes_poll(all, 100);
-	beacons_stop(&beacons, all, check_link, between);
+	beacons_stop(&beacons, all, check_beacon_link, between);
 	free(wanted);
 }
 
@@ -182,9 +183,9 @@ void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosi
 	all->forward[0] = 9;
 	remotes_connect(all);
 	for (unsigned int i = 0; i < all->num; i++)
-		if (is_other(all->list[i]))
+		if (is_other_machine(all->list[i]))
 			check_connection(all, all->list[i], &diags[i]);
-	ask_all(all, diags);
-	check_between(all, between, beacon_port);
+	ask_all_for_checks(all, diags);
+	check_beacon_between_hosts(all, between, beacon_port);
 	examine_sources(all, diags);
 }

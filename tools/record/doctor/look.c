@@ -21,16 +21,16 @@
 #define OUTPUT_MAX (1 << 20)
 
 /* Open without blocking, even a FIFO or a terminal. */
-static FILE *open_file(const char *path)
+static FILE *open_without_blocking(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
-bool look_line(const char *path, char *line, size_t size)
+bool read_first_line(const char *path, char *line, size_t size)
 {
-	FILE *file = open_file(path);
+	FILE *file = open_without_blocking(path);
 	bool ok;
 
 	*line = '\0';
@@ -42,9 +42,9 @@ bool look_line(const char *path, char *line, size_t size)
 	return ok;
 }
 
-int64_t look_value(const char *path, const char *key)
+int64_t read_key_value(const char *path, const char *key)
 {
-	FILE *file = open_file(path);
+	FILE *file = open_without_blocking(path);
 	const size_t length = strlen(key);
 	int64_t value = -1;
 	char line[256];
@@ -61,7 +61,7 @@ int64_t look_value(const char *path, const char *key)
 /* ---- programs ---------------------------------------------------------- */
 
 /* Read up to the end, which must be reached within PROGRAM_MS. */
-static char *read_output(int fd, bool *ended)
+static char *read_program_output(int fd, bool *ended)
 {
 	const int64_t end_ns = now_ns() + PROGRAM_MS * 1000000LL;
 	char *text = malloc(OUTPUT_MAX + 1);
@@ -86,7 +86,7 @@ static char *read_output(int fd, bool *ended)
 	return text;
 }
 
-void look_use_root_path(void)
+void set_root_path(void)
 {
 	const char *path = getenv("PATH");
 	char *longer;
@@ -101,7 +101,7 @@ void look_use_root_path(void)
 /* Run a program in the child; if that fails, errno is written to @error. */
 static void exec_program(char *const argv[], int output, int error)
 {
-	look_use_root_path();
+	set_root_path();
 	setenv("LC_ALL", "C", 1);
 	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
@@ -113,7 +113,7 @@ static void exec_program(char *const argv[], int output, int error)
 	_exit(127);
 }
 
-char *look_program(char *const argv[], int *status)
+char *run_and_read_program(char *const argv[], int *status)
 {
 	int output[2], error[2], reason = 0, waited;
 	char *text = NULL;
@@ -138,7 +138,7 @@ char *look_program(char *const argv[], int *status)
 	} else {
 		if (read(error[0], &reason, sizeof(reason)) < 0)
 			reason = errno;
-		text = read_output(output[0], &ended);
+		text = read_program_output(output[0], &ended);
 		/* A program that has closed its outputs is about to exit. */
 		if (!ended) {
 			kill(-pid, SIGKILL);
@@ -159,7 +159,7 @@ char *look_program(char *const argv[], int *status)
 	return text;
 }
 
-char *look_version(char *text)
+char *find_version_word(char *text)
 {
 	while (*text) {
 		char *word = text + strspn(text, " \n");

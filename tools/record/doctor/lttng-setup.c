@@ -21,7 +21,7 @@
 /* ---- what is there ----------------------------------------------------------- */
 
 /* Is the text, a version or a file name, safe in a command? */
-static bool is_plain_word(const char *text)
+static bool is_safe_in_command(const char *text)
 {
 	for (; *text; text++)
 		if (!isalnum((unsigned char)*text) && !strchr(".+~_-", *text))
@@ -46,7 +46,7 @@ static void find_path_part(const char *pattern, size_t from, char *name, int siz
 		snprintf(name, size, "%.*s", (int)strcspn(part, "/"), part);
 	}
 	globfree(&paths);
-	if (!is_plain_word(name))
+	if (!is_safe_in_command(name))
 		*name = '\0';
 }
 
@@ -57,7 +57,7 @@ static bool is_package_unconfigured(char *package)
 		"dpkg-query", "-W", "-f", "${db:Status-Status}", package, NULL,
 	};
 	int status;
-	char *text = look_program(argv, &status);
+	char *text = run_and_read_program(argv, &status);
 	bool unconfigured = text && !status &&
 			    (!strcmp(text, "half-configured") || !strcmp(text, "unpacked"));
 
@@ -65,12 +65,12 @@ static bool is_package_unconfigured(char *package)
 	return unconfigured;
 }
 
-static bool has_program(char *name)
+static bool has_working_program(char *name)
 {
 	char *const argv[] = { name, "--version", NULL };
 	int status;
 
-	free(look_program(argv, &status));
+	free(run_and_read_program(argv, &status));
 	return !status;
 }
 
@@ -85,7 +85,7 @@ static void note_failed_probe(struct lttng_setup *setup, const char *line)
 	name += strlen("probes/");
 	probe = setup->failed[setup->num_failed];
 	snprintf(probe, sizeof(setup->failed[0]), "%.*s", (int)strcspn(name, "."), name);
-	if (is_plain_word(probe))
+	if (is_safe_in_command(probe))
 		setup->num_failed++;
 }
 
@@ -136,12 +136,12 @@ void lttng_setup_find(struct lttng_setup *setup)
 
 	*setup = (struct lttng_setup){ 0 };
 	uname(&name);
-	if (is_plain_word(name.release))
+	if (is_safe_in_command(name.release))
 		snprintf(setup->kernel, sizeof(setup->kernel), "%s", name.release);
 	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", setup->kernel);
 	setup->has_headers = !access(path, F_OK);
 	setup->has_apt = !access("/usr/bin/apt-get", X_OK) && !access("/usr/bin/dpkg", X_OK);
-	setup->has_daemon = has_program("lttng-sessiond");
+	setup->has_daemon = has_working_program("lttng-sessiond");
 	setup->tracer = find_module("lttng-tracer");
 	setup->probe = find_module("lttng-probe-netsync");
 	find_path_part(SOURCES "*", strlen(SOURCES), setup->source, sizeof(setup->source));
@@ -155,10 +155,10 @@ void lttng_setup_find(struct lttng_setup *setup)
 
 /* ---- what to do ---------------------------------------------------------------- */
 
-static void plan_command(struct plan *plan, const char *format, ...)
+static void plan_add_command(struct plan *plan, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void plan_command(struct plan *plan, const char *format, ...)
+static void plan_add_command(struct plan *plan, const char *format, ...)
 {
 	va_list args;
 
@@ -167,10 +167,10 @@ static void plan_command(struct plan *plan, const char *format, ...)
 	va_end(args);
 }
 
-static void plan_reason(struct plan *plan, const char *format, ...)
+static void plan_set_reason(struct plan *plan, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void plan_reason(struct plan *plan, const char *format, ...)
+static void plan_set_reason(struct plan *plan, const char *format, ...)
 {
 	va_list args;
 
@@ -180,7 +180,7 @@ static void plan_reason(struct plan *plan, const char *format, ...)
 }
 
 /* Plan to install missing programs, source and headers. */
-static void plan_packages(const struct lttng_setup *setup, struct plan *plan)
+static void plan_installing_packages(const struct lttng_setup *setup, struct plan *plan)
 {
 	const bool builds = setup->tracer.presence < LOADABLE;
 	const bool needs_headers = builds && !setup->has_headers;
@@ -188,16 +188,17 @@ static void plan_packages(const struct lttng_setup *setup, struct plan *plan)
 
 	if (setup->has_daemon && !needs_source && !needs_headers)
 		return;
-	plan_reason(plan, "Some packages are not installed.");
-	plan_command(plan, "apt-get update");
-	plan_command(plan, "apt-get install -y --no-install-recommends%s%s%s%s",
-		     setup->has_daemon ? "" : " lttng-tools",
-		     needs_source ? " lttng-modules-dkms" : "",
-		     needs_headers ? " linux-headers-" : "", needs_headers ? setup->kernel : "");
+	plan_set_reason(plan, "Some packages are not installed.");
+	plan_add_command(plan, "apt-get update");
+	plan_add_command(plan, "apt-get install -y --no-install-recommends%s%s%s%s",
+			 setup->has_daemon ? "" : " lttng-tools",
+			 needs_source ? " lttng-modules-dkms" : "",
+			 needs_headers ? " linux-headers-" : "",
+			 needs_headers ? setup->kernel : "");
 }
 
 /* Plan to remove probes that do not compile from the source of LTTng's modules. */
-static void plan_without_failed(const struct lttng_setup *setup, struct plan *plan)
+static void plan_building_without_failed(const struct lttng_setup *setup, struct plan *plan)
 {
 	char path[128], names[MAX_FAILED_PROBES * sizeof(setup->failed[0])] = "";
 
@@ -208,38 +209,38 @@ static void plan_without_failed(const struct lttng_setup *setup, struct plan *pl
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 i ? ", " : "", name);
 		/* Versions before 2.12 have no src/. */
-		plan_command(plan, "sed -i '/%s\\.o/d' " SOURCES "%s/%sprobes/Kbuild", name,
-			     setup->source, access(path, F_OK) ? "" : "src/");
-		plan_command(plan, "sed -i '/\"%s\"/,/^i=/d' " SOURCES "%s/dkms.conf", name,
-			     setup->source);
+		plan_add_command(plan, "sed -i '/%s\\.o/d' " SOURCES "%s/%sprobes/Kbuild", name,
+				 setup->source, access(path, F_OK) ? "" : "src/");
+		plan_add_command(plan, "sed -i '/\"%s\"/,/^i=/d' " SOURCES "%s/dkms.conf", name,
+				 setup->source);
 	}
-	plan_reason(
+	plan_set_reason(
 		plan,
 		"LTTng's modules %s do not compile for kernel %s because of %s. Without these probes they do; LTTng then lacks the events of these probes.",
 		setup->source, setup->kernel, names);
 }
 
-static void plan_build(const struct lttng_setup *setup, struct plan *plan)
+static void plan_building_modules(const struct lttng_setup *setup, struct plan *plan)
 {
 	if (setup->num_failed)
-		plan_without_failed(setup, plan);
+		plan_building_without_failed(setup, plan);
 	else
-		plan_reason(plan, "dkms has not built LTTng's modules %s for kernel %s.",
-			    setup->source, setup->kernel);
+		plan_set_reason(plan, "dkms has not built LTTng's modules %s for kernel %s.",
+				setup->source, setup->kernel);
 	if (setup->is_unconfigured)
-		plan_command(plan, "dpkg --configure -a");
+		plan_add_command(plan, "dpkg --configure -a");
 	else
-		plan_command(plan, "dkms install lttng-modules/%s -k %s", setup->source,
-			     setup->kernel);
+		plan_add_command(plan, "dkms install lttng-modules/%s -k %s", setup->source,
+				 setup->kernel);
 }
 
-static void plan_netsync(const struct lttng_setup *setup, struct plan *plan)
+static void plan_rebuilding_netsync(const struct lttng_setup *setup, struct plan *plan)
 {
-	plan_reason(
+	plan_set_reason(
 		plan,
 		"dkms built the netsync modules before LTTng's modules, and therefore without lttng-probe-netsync.");
-	plan_command(plan, "dkms unbuild netsync/%s -k %s", setup->netsync, setup->kernel);
-	plan_command(plan, "dkms install netsync/%s -k %s", setup->netsync, setup->kernel);
+	plan_add_command(plan, "dkms unbuild netsync/%s -k %s", setup->netsync, setup->kernel);
+	plan_add_command(plan, "dkms install netsync/%s -k %s", setup->netsync, setup->kernel);
 }
 
 void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan)
@@ -254,11 +255,11 @@ void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan)
 	 * them.
 	 */
 	if (builds && *setup->source && setup->has_headers)
-		plan_build(setup, plan);
+		plan_building_modules(setup, plan);
 	else
-		plan_packages(setup, plan);
+		plan_installing_packages(setup, plan);
 	if (!plan->num && *setup->netsync && setup->probe.presence < LOADABLE)
-		plan_netsync(setup, plan);
+		plan_rebuilding_netsync(setup, plan);
 }
 
 bool lttng_setup_is_mendable(const struct lttng_setup *setup)

@@ -104,10 +104,11 @@ static const char *detect_hypervisor(void)
 
 	if (word)
 		return word;
-	if (look_line("/proc/device-tree/hypervisor/compatible", name, sizeof(name)) ||
-	    look_line("/sys/hypervisor/type", name, sizeof(name)))
+	if (read_first_line("/proc/device-tree/hypervisor/compatible", name, sizeof(name)) ||
+	    read_first_line("/sys/hypervisor/type", name, sizeof(name)))
 		return name;
-	if (look_line("/sys/class/dmi/id/sys_vendor", name, sizeof(name)) && !strcmp(name, "QEMU"))
+	if (read_first_line("/sys/class/dmi/id/sys_vendor", name, sizeof(name)) &&
+	    !strcmp(name, "QEMU"))
 		return name;
 	return NULL;
 }
@@ -118,9 +119,9 @@ static const char *detect_container(void)
 	static char name[64];
 
 	/* A process that sees kernel threads is not in a container, even if the files exist. */
-	if (look_line("/proc/2/comm", name, sizeof(name)) && !strcmp(name, "kthreadd"))
+	if (read_first_line("/proc/2/comm", name, sizeof(name)) && !strcmp(name, "kthreadd"))
 		return NULL;
-	if (look_line("/run/systemd/container", name, sizeof(name)))
+	if (read_first_line("/run/systemd/container", name, sizeof(name)))
 		return name;
 	if (!access("/run/.containerenv", F_OK))
 		return "podman";
@@ -163,7 +164,7 @@ void check_machine(struct diagnosis *diag)
 void check_memory(struct diagnosis *diag)
 {
 	const int64_t cpus = sysconf(_SC_NPROCESSORS_CONF);
-	const int64_t free_kb = look_value("/proc/meminfo", "MemAvailable");
+	const int64_t free_kb = read_key_value("/proc/meminfo", "MemAvailable");
 	const int64_t each = free_kb * 1024 / SHARE / cpus;
 
 	if (free_kb < 0) {
@@ -203,7 +204,7 @@ static char *find_existing_directory(const char *path)
 	return strdup(".");
 }
 
-static void check_folder(struct diagnosis *diag, const char *folder)
+static void check_recording_folder(struct diagnosis *diag, const char *folder)
 {
 	/* Other machines need space only for --pull. */
 	const bool needed = diag->roles & ROLE_COLLECTS && diag->job != JOB_CAPTURES;
@@ -241,7 +242,7 @@ void check_disk(struct diagnosis *diag)
 	char *path = folder ? realpath(folder, NULL) : NULL;
 
 	if (folder)
-		check_folder(diag, path ? path : folder);
+		check_recording_folder(diag, path ? path : folder);
 	else
 		diag->failed = true;
 	free(path);
@@ -287,7 +288,7 @@ static int list_device_offloads(int sock, const char *device)
 }
 
 /* "TSO, GRO on" for 5, "No offloads on" for 0. */
-static void print_set(FILE *out, unsigned int set)
+static void print_offload_set(FILE *out, unsigned int set)
 {
 	unsigned int left = set;
 
@@ -304,8 +305,8 @@ static void print_set(FILE *out, unsigned int set)
 #define MAX_DEVICES 4
 
 /* List the devices with this set of offloads. Return their number. */
-static unsigned int print_devices(FILE *out, int sock, unsigned int set,
-				  const struct if_nameindex *names)
+static unsigned int print_devices_with_set(FILE *out, int sock, unsigned int set,
+					   const struct if_nameindex *names)
 {
 	unsigned int num = 0;
 
@@ -313,7 +314,7 @@ static unsigned int print_devices(FILE *out, int sock, unsigned int set,
 		if (list_device_offloads(sock, names->if_name) != (int)set)
 			continue;
 		if (!num)
-			print_set(out, set);
+			print_offload_set(out, set);
 		if (num < MAX_DEVICES)
 			fprintf(out, "%s %s", num ? "," : "", names->if_name);
 		num++;
@@ -323,8 +324,8 @@ static unsigned int print_devices(FILE *out, int sock, unsigned int set,
 	return num;
 }
 
-static void check_set(struct diagnosis *diag, int sock, unsigned int set,
-		      const struct if_nameindex *names)
+static void check_offload_set(struct diagnosis *diag, int sock, unsigned int set,
+			      const struct if_nameindex *names)
 {
 	char *text = NULL;
 	size_t size;
@@ -335,7 +336,7 @@ static void check_set(struct diagnosis *diag, int sock, unsigned int set,
 		diag->failed = true;
 		return;
 	}
-	num = print_devices(out, sock, set, names);
+	num = print_devices_with_set(out, sock, set, names);
 	if (fclose(out)) {
 		diag->failed = true;
 	} else if (num && set & HAS_LRO) {
@@ -364,7 +365,7 @@ void check_offloads(struct diagnosis *diag)
 			    strerror(errno));
 	} else {
 		for (unsigned int set = 0; set < MAX_SETS; set++)
-			check_set(diag, sock, set, names);
+			check_offload_set(diag, sock, set, names);
 		if (diag->num == before && !diag->failed)
 			add_finding(diag, VERDICT_NOTE, "No network device except loopback is up.");
 	}

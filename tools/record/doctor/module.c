@@ -10,7 +10,7 @@
 #include "doctor.h"
 #include "module.h"
 
-static bool is_loaded(const char *name)
+static bool is_module_loaded(const char *name)
 {
 	char path[128];
 
@@ -22,7 +22,7 @@ static bool is_loaded(const char *name)
 }
 
 /* Does a modules.dep list the module? */
-static bool is_listed(const char *list, const char *name)
+static bool is_module_listed(const char *list, const char *name)
 {
 	FILE *file = fopen(list, "re");
 	char *line = NULL, wanted[64];
@@ -42,7 +42,7 @@ static bool is_listed(const char *list, const char *name)
 }
 
 /* Find another kernel than the running one that has the module. */
-static void find_elsewhere(struct module *module)
+static void find_module_elsewhere(struct module *module)
 {
 	glob_t lists;
 
@@ -51,7 +51,7 @@ static void find_elsewhere(struct module *module)
 	for (size_t i = 0; i < lists.gl_pathc; i++) {
 		const char *kernel = lists.gl_pathv[i] + strlen("/lib/modules/");
 
-		if (!is_listed(lists.gl_pathv[i], module->name))
+		if (!is_module_listed(lists.gl_pathv[i], module->name))
 			continue;
 		module->presence = FOR_OTHERS;
 		snprintf(module->others, sizeof(module->others), "%.*s", (int)strcspn(kernel, "/"),
@@ -61,11 +61,11 @@ static void find_elsewhere(struct module *module)
 }
 
 /* A field of modinfo, to be freed; NULL: unknown. */
-static char *module_info(const char *name, char *field)
+static char *read_module_info(const char *name, char *field)
 {
 	char *const argv[] = { "modinfo", "-F", field, (char *)name, NULL };
 	int status;
-	char *text = look_program(argv, &status);
+	char *text = run_and_read_program(argv, &status);
 
 	if (!status)
 		return text;
@@ -81,15 +81,15 @@ struct module find_module(const char *name)
 
 	uname(&system);
 	snprintf(list, sizeof(list), "/lib/modules/%s/modules.dep", system.release);
-	if (is_loaded(name))
+	if (is_module_loaded(name))
 		module.presence = LOADED;
-	else if (is_listed(list, name))
+	else if (is_module_listed(list, name))
 		module.presence = LOADABLE;
 	else
-		find_elsewhere(&module);
-	version = module.presence >= LOADABLE ? module_info(name, "version") : NULL;
+		find_module_elsewhere(&module);
+	version = module.presence >= LOADABLE ? read_module_info(name, "version") : NULL;
 	snprintf(module.version, sizeof(module.version), "%s",
-		 version ? look_version(version) : "");
+		 version ? find_version_word(version) : "");
 	free(version);
 	return module;
 }
@@ -101,13 +101,13 @@ bool is_module_refused(const struct module *module)
 
 	if (module->presence != LOADABLE)
 		return false;
-	look_line("/sys/module/module/parameters/sig_enforce", line, sizeof(line));
+	read_first_line("/sys/module/module/parameters/sig_enforce", line, sizeof(line));
 	if (*line != 'Y') {
-		look_line("/sys/kernel/security/lockdown", line, sizeof(line));
+		read_first_line("/sys/kernel/security/lockdown", line, sizeof(line));
 		if (!strstr(line, "[integrity]") && !strstr(line, "[confidentiality]"))
 			return false;
 	}
-	signer = module_info(module->name, "signer");
+	signer = read_module_info(module->name, "signer");
 	refused = signer && !*signer;
 	free(signer);
 	return refused;

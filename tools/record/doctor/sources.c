@@ -54,7 +54,7 @@ static void copy_fact(char *to, size_t size, const char *text)
 		strcpy(to, text);
 }
 
-void host_facts_take(struct host_facts *facts, const char *line)
+void host_facts_handle_line(struct host_facts *facts, const char *line)
 {
 	struct {
 		const char *name;
@@ -192,7 +192,7 @@ static void hear_facts(struct remote *remote)
 
 		snprintf(line, sizeof(line), "%.*s", (int)length, remote->in.data);
 		if (!strncmp(line, FACT_WORD, strlen(FACT_WORD)) && length < sizeof(line))
-			host_facts_take(facts, line + strlen(FACT_WORD));
+			host_facts_handle_line(facts, line + strlen(FACT_WORD));
 		buffer_drop(&remote->in, length + 1);
 		if (facts->is_complete)
 			break;
@@ -202,7 +202,7 @@ static void hear_facts(struct remote *remote)
 		remote_end_input(remote, 0);
 		remote->asked = 0;
 	} else if (remote->in.len > FACTS_SIZE) {
-		remote_cut(remote);
+		remote_disconnect(remote);
 	}
 }
 
@@ -229,7 +229,7 @@ static bool add_shell(struct remotes *shells, const struct remote *remote)
 	if (asprintf(&text, "%.*s%s%s%s%s", (int)(host - remote->destination), remote->destination,
 		     remote->port ? "[" : "", host, remote->port ? "]:" : "",
 		     remote->port ? remote->port : "") < 0)
-		return no_memory();
+		return complain_no_memory();
 	ok = remotes_add(shells, text);
 	free(text);
 	return ok;
@@ -246,7 +246,7 @@ static void judge_shells(struct shells *shells, struct diagnosis **diags)
 			add_finding(diags[i], VERDICT_WRONG, "Its shell does not answer.");
 			continue;
 		}
-		path = capture_path_of_recorder(facts->arch);
+		path = capture_make_path_of_recorder(facts->arch);
 		host_facts_judge(facts, path && !access(path, R_OK), diags[i]);
 		free(path);
 	}

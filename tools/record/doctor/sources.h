@@ -28,7 +28,7 @@ struct host_facts {
  * Take a line of what the script prints, and add findings about all sources: which can be used,
  * and what is missing for others. @has_recorder: there is a program for that architecture.
  */
-void host_facts_take(struct host_facts *facts, const char *line);
+void host_facts_handle_line(struct host_facts *facts, const char *line);
 void host_facts_judge(const struct host_facts *facts, bool has_recorder, struct diagnosis *diag);
 
 /*

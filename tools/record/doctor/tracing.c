@@ -87,7 +87,7 @@ static void check_probes_alone(struct diagnosis *diag, const struct module *prob
 	}
 }
 
-void check_modules(struct diagnosis *diag)
+void check_netsync_modules(struct diagnosis *diag)
 {
 	const struct module probes = find_module("netsync-probes");
 	const struct module lttng = find_module("lttng-probe-netsync");
@@ -169,14 +169,14 @@ void check_lttng_modules(struct diagnosis *diag)
 
 /* ---- LTTng's programs --------------------------------------------------------- */
 
-static void check_program(struct diagnosis *diag, char *name, const char *advice)
+static void check_program_version(struct diagnosis *diag, char *name, const char *advice)
 {
 	char *const argv[] = { name, "--version", NULL };
 	int status;
-	char *text = look_program(argv, &status);
+	char *text = run_and_read_program(argv, &status);
 
 	if (text && !status) {
-		add_finding(diag, VERDICT_GOOD, "%s %s.", name, look_version(text));
+		add_finding(diag, VERDICT_GOOD, "%s %s.", name, find_version_word(text));
 	} else {
 		add_finding(diag, VERDICT_WRONG, "Cannot run %s: %s.", name,
 			    text ? "it failed" : strerror(errno));
@@ -187,13 +187,13 @@ static void check_program(struct diagnosis *diag, char *name, const char *advice
 
 void check_lttng_tools(struct diagnosis *diag)
 {
-	check_program(diag, "lttng-sessiond", "Install lttng-tools.");
+	check_program_version(diag, "lttng-sessiond", "Install lttng-tools.");
 }
 
 /* Check the relay daemon, which receives traces over the network. */
 void check_relay_daemon(struct diagnosis *diag)
 {
-	check_program(diag, "lttng-relayd", "Install lttng-tools, or record with --pull.");
+	check_program_version(diag, "lttng-relayd", "Install lttng-tools, or record with --pull.");
 }
 
 /* ---- other programs ------------------------------------------------------------ */
@@ -203,16 +203,16 @@ static bool find_program_version(struct diagnosis *diag, char *name, const char 
 {
 	char *const argv[] = { name, "--version", NULL };
 	int status;
-	char *text = look_program(argv, &status);
+	char *text = run_and_read_program(argv, &status);
 	bool has_version = text && strstr(text, "version");
 
 	if (has_version)
-		add_finding(diag, VERDICT_GOOD, "%s %s %s.", name, look_version(text), does);
+		add_finding(diag, VERDICT_GOOD, "%s %s %s.", name, find_version_word(text), does);
 	free(text);
 	return has_version;
 }
 
-void check_captures(struct diagnosis *diag)
+void check_packet_captures(struct diagnosis *diag)
 {
 	add_finding(diag, VERDICT_GOOD,
 		    "netsync " NETSYNC_VERSION
@@ -247,7 +247,7 @@ static const struct sockaddr_un daemon_socket = {
  * Return 0, or the errno value of connecting. Try LTTng's library first, because recording uses
  * it, and it may know another socket; but it does not report why it fails.
  */
-static int connect_daemon(void)
+static int try_session_daemon(void)
 {
 	int sock, error = EACCES;
 
@@ -264,7 +264,7 @@ static int connect_daemon(void)
 
 void check_session_daemon(struct diagnosis *diag)
 {
-	int error = connect_daemon();
+	int error = try_session_daemon();
 
 	switch (error) {
 	case 0:
@@ -292,7 +292,7 @@ void check_session_daemon(struct diagnosis *diag)
 
 /* ---- the tracing group --------------------------------------------------------- */
 
-static bool is_in_group(gid_t group)
+static bool is_process_in_group(gid_t group)
 {
 	int num = getgroups(0, NULL);
 	gid_t *groups = num > 0 ? calloc(num, sizeof(*groups)) : NULL;
@@ -306,7 +306,7 @@ static bool is_in_group(gid_t group)
 }
 
 /* Will the user be in the group after the next login? */
-static bool is_member(const struct group *group, const char *user)
+static bool is_member_of_group(const struct group *group, const char *user)
 {
 	for (char **member = group->gr_mem; *member; member++)
 		if (!strcmp(*member, user))
@@ -314,7 +314,7 @@ static bool is_member(const struct group *group, const char *user)
 	return false;
 }
 
-void check_group(struct diagnosis *diag)
+void check_tracing_group(struct diagnosis *diag)
 {
 	const struct passwd *entry = getpwuid(geteuid());
 	const char *user = entry ? entry->pw_name : "this user";
@@ -332,9 +332,9 @@ void check_group(struct diagnosis *diag)
 			diag,
 			"As root: groupadd --system tracing; usermod -aG tracing %s; then restart lttng-sessiond, and log in again.",
 			user);
-	} else if (is_in_group(group->gr_gid)) {
+	} else if (is_process_in_group(group->gr_gid)) {
 		add_finding(diag, VERDICT_GOOD, "%s is in the group %s.", user, group->gr_name);
-	} else if (is_member(group, user)) {
+	} else if (is_member_of_group(group, user)) {
 		add_finding(diag, VERDICT_WRONG,
 			    "%s is in the group %s, but not in this login session.", user,
 			    group->gr_name);
@@ -351,7 +351,7 @@ void check_group(struct diagnosis *diag)
 /* ---- events ------------------------------------------------------------------ */
 
 /* Does the output of lttng list have a line "name (...)"? */
-static bool has_event(const char *list, const char *name)
+static bool has_listed_event(const char *list, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -361,11 +361,13 @@ static bool has_event(const char *list, const char *name)
 	return false;
 }
 
-static void check_list(struct diagnosis *diag, const char *list)
+static void check_event_list(struct diagnosis *diag, const char *list)
 {
-	if (has_event(list, "inet_sock_local_in") && has_event(list, "inet_sock_local_out")) {
+	if (has_listed_event(list, "inet_sock_local_in") &&
+	    has_listed_event(list, "inet_sock_local_out")) {
 		add_finding(diag, VERDICT_GOOD, "LTTng has the netsync events.");
-	} else if (has_event(list, "net_dev_queue") && has_event(list, "net_if_receive_skb")) {
+	} else if (has_listed_event(list, "net_dev_queue") &&
+		   has_listed_event(list, "net_if_receive_skb")) {
 		add_finding(
 			diag, VERDICT_NOTE,
 			"LTTng has its own network events, but not those of netsync; they work, with larger error bounds.");
@@ -405,7 +407,7 @@ static void check_ftrace(struct diagnosis *diag)
 		    geteuid() ? "this requires root" : "tracefs is not mounted");
 }
 
-void check_events(struct diagnosis *diag)
+void check_netsync_events(struct diagnosis *diag)
 {
 	char *const argv[] = { "lttng", "--no-sessiond", "list", "--kernel", NULL };
 	char *list = NULL;
@@ -414,12 +416,12 @@ void check_events(struct diagnosis *diag)
 	check_ftrace(diag);
 	if (diag->job != JOB_LTTNG)
 		return;
-	if (connect_daemon()) {
+	if (try_session_daemon()) {
 		add_finding(diag, VERDICT_NOTE,
 			    "Cannot list the events of LTTng: no session daemon answers.");
 		return;
 	}
-	list = look_program(argv, &status);
+	list = run_and_read_program(argv, &status);
 	if (!list) {
 		add_finding(diag, VERDICT_NOTE,
 			    "Cannot list the events of LTTng: cannot run lttng: %s.",
@@ -432,7 +434,7 @@ void check_events(struct diagnosis *diag)
 			diag,
 			"If the kernel tracer can be loaded, restart lttng-sessiond as root, and read its output with --verbose.");
 	} else {
-		check_list(diag, list);
+		check_event_list(diag, list);
 	}
 	free(list);
 }

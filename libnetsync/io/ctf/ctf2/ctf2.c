@@ -25,54 +25,55 @@ static bool add_root_structure(struct ctf2 *p, struct ctf2_text *text, struct js
 
 	if (!json_object_object_get_ex(fragment, key, &class))
 		return true;
-	class = ctf2_find_class(p, class);
-	if (!class || !ctf2_string(p, class, "type", &type))
+	class = ctf2_resolve_class(p, class);
+	if (!class || !ctf2_get_string(p, class, "type", &type))
 		return false;
 	if (!type || strcmp(type, "structure"))
-		return ctf2_damaged(p, "a \"%s\" that is not a structure", key);
+		return ctf2_fail_damaged(p, "a \"%s\" that is not a structure", key);
 	p->origin = origin;
-	ok = ctf2_class(p, class, &made) && ctf2_add(p, text, "%s := ", entry) &&
-	     ctf2_add_declaration(p, text, &made, "") && ctf2_add(p, text, ";\n");
+	ok = ctf2_translate_class(p, class, &made) && ctf2_add_text(p, text, "%s := ", entry) &&
+	     ctf2_add_declaration(p, text, &made, "") && ctf2_add_text(p, text, ";\n");
 	ctf2_made_release(&made);
 	return ok;
 }
 
-static bool take_alias(struct ctf2 *p, struct json_object *fragment)
+static bool translate_alias(struct ctf2 *p, struct json_object *fragment)
 {
 	struct json_object *class = NULL, *found;
 	const char *name = NULL;
 
-	if (!ctf2_only(p, fragment, "name field-class") || !ctf2_string(p, fragment, "name", &name))
+	if (!ctf2_check_properties(p, fragment, "name field-class") ||
+	    !ctf2_get_string(p, fragment, "name", &name))
 		return false;
 	if (!name || !json_object_object_get_ex(fragment, "field-class", &class))
-		return ctf2_damaged(p, "an alias without a name or a class");
-	class = ctf2_find_class(p, class);
+		return ctf2_fail_damaged(p, "an alias without a name or a class");
+	class = ctf2_resolve_class(p, class);
 	if (!class)
 		return false;
 	if (json_object_object_get_ex(p->aliases, name, &found))
-		return ctf2_damaged(p, "two aliases named \"%.40s\"", name);
+		return ctf2_fail_damaged(p, "two aliases named \"%.40s\"", name);
 	p->aliases_size += p->fragment_size;
 	if (p->aliases_size > MAX_ALIASES_SIZE ||
 	    json_object_object_length(p->aliases) == MAX_ALIASES)
 		return ctf2_refuse(p, "more aliases than netsync translates");
 	return !json_object_object_add(p->aliases, name, json_object_get(class)) ||
-	       ctf2_no_memory(p);
+	       ctf2_fail_no_memory(p);
 }
 
 /* ---- preamble and trace -------------------------------------------------- */
 
-static bool take_uuid(struct ctf2 *p, struct json_object *bytes)
+static bool translate_uuid(struct ctf2 *p, struct json_object *bytes)
 {
 	char *at = p->uuid;
 
 	if (json_object_array_length(bytes) != UUID_SIZE)
-		return ctf2_damaged(p, "an invalid uuid");
+		return ctf2_fail_damaged(p, "an invalid uuid");
 	for (size_t i = 0; i < UUID_SIZE; i++) {
 		struct json_object *byte = json_object_array_get_idx(bytes, i);
 		const int64_t value = json_object_get_int64(byte);
 
 		if (!json_object_is_type(byte, json_type_int) || value < 0 || value > UINT8_MAX)
-			return ctf2_damaged(p, "an invalid uuid");
+			return ctf2_fail_damaged(p, "an invalid uuid");
 		if (i == 4 || i == 6 || i == 8 || i == 10)
 			*at++ = '-';
 		for (int shift = 4; shift >= 0; shift -= 4)
@@ -81,44 +82,44 @@ static bool take_uuid(struct ctf2 *p, struct json_object *bytes)
 	return true;
 }
 
-static bool take_preamble(struct ctf2 *p, struct json_object *fragment)
+static bool check_preamble(struct ctf2 *p, struct json_object *fragment)
 {
 	struct json_object *uuid = NULL;
 	uint64_t version = 0;
 
-	if (!ctf2_only(p, fragment, "version uuid") ||
-	    !ctf2_count(p, fragment, "version", INT64_MAX, &version) ||
-	    !ctf2_typed(p, fragment, "uuid", json_type_array, &uuid))
+	if (!ctf2_check_properties(p, fragment, "version uuid") ||
+	    !ctf2_get_count(p, fragment, "version", INT64_MAX, &version) ||
+	    !ctf2_get_typed(p, fragment, "uuid", json_type_array, &uuid))
 		return false;
 	if (version != 2)
 		return ctf2_refuse(p, "version %" PRIu64, version);
 	if (p->has_preamble)
-		return ctf2_damaged(p, "two preambles");
+		return ctf2_fail_damaged(p, "two preambles");
 	p->has_preamble = true;
-	return !uuid || take_uuid(p, uuid);
+	return !uuid || translate_uuid(p, uuid);
 }
 
-static bool is_uuid(const char *text)
+static bool is_uuid_text(const char *text)
 {
 	uint8_t bytes[UUID_SIZE];
 
 	return text && ctf_parse_uuid(bytes, text);
 }
 
-static bool add_entry(struct ctf2 *p, struct ctf2_text *text, const char *key,
-		      struct json_object *value)
+static bool add_environment_entry(struct ctf2 *p, struct ctf2_text *text, const char *key,
+				  struct json_object *value)
 {
-	if (!ctf2_add(p, text, "\t%s = ", key))
+	if (!ctf2_add_text(p, text, "\t%s = ", key))
 		return false;
 	if (json_object_is_type(value, json_type_string)) {
 		if (!ctf2_add_quoted(p, text, json_object_get_string(value)))
 			return false;
 	} else if (!json_object_is_type(value, json_type_int)) {
-		return ctf2_damaged(p, "an invalid environment");
-	} else if (!ctf2_add(p, text, "%" PRId64, json_object_get_int64(value))) {
+		return ctf2_fail_damaged(p, "an invalid environment");
+	} else if (!ctf2_add_text(p, text, "%" PRId64, json_object_get_int64(value))) {
 		return false;
 	}
-	return ctf2_add(p, text, ";\n");
+	return ctf2_add_text(p, text, ";\n");
 }
 
 /*
@@ -131,17 +132,17 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 	struct json_object_iter it;
 	struct ctf2_text *text = &p->trace;
 
-	if (!ctf2_typed(p, fragment, "environment", json_type_object, &environment))
+	if (!ctf2_get_typed(p, fragment, "environment", json_type_object, &environment))
 		return false;
 	if (!environment)
 		return true;
-	if (!ctf2_add(p, text, "env {\n"))
+	if (!ctf2_add_text(p, text, "env {\n"))
 		return false;
 	json_object_object_foreachC(environment, it) {
-		if (ctf2_is_name(it.key) && !add_entry(p, text, it.key, it.val))
+		if (ctf2_is_name(it.key) && !add_environment_entry(p, text, it.key, it.val))
 			return false;
 	}
-	return ctf2_add(p, text, "};\n");
+	return ctf2_add_text(p, text, "};\n");
 }
 
 /*
@@ -150,27 +151,30 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
  */
 static bool write_trace_block(struct ctf2 *p, const char *uid, const struct ctf2_text *header)
 {
-	const char *uuid = p->has_uuid && *p->uuid ? p->uuid : is_uuid(uid) ? uid : NULL;
+	const char *uuid = p->has_uuid && *p->uuid ? p->uuid : is_uuid_text(uid) ? uid : NULL;
 
 	if (p->has_uuid && !*p->uuid)
-		return ctf2_damaged(p, "a packet uuid but no trace uuid");
-	return ctf2_add(p, &p->trace, "/* CTF 1.8 */\ntrace {\n\tmajor = 1;\n\tminor = 8;\n") &&
-	       (!uuid || ctf2_add(p, &p->trace, "\tuuid = \"%s\";\n", uuid)) &&
-	       ctf2_add(p, &p->trace, "\tbyte_order = %s;\n%s};\n",
-			p->is_trace_big_endian ? "be" : "le", header->used ? header->bytes : "");
+		return ctf2_fail_damaged(p, "a packet uuid but no trace uuid");
+	return ctf2_add_text(p, &p->trace,
+			     "/* CTF 1.8 */\ntrace {\n\tmajor = 1;\n\tminor = 8;\n") &&
+	       (!uuid || ctf2_add_text(p, &p->trace, "\tuuid = \"%s\";\n", uuid)) &&
+	       ctf2_add_text(p, &p->trace, "\tbyte_order = %s;\n%s};\n",
+			     p->is_trace_big_endian ? "be" : "le",
+			     header->used ? header->bytes : "");
 }
 
-static bool take_trace_class(struct ctf2 *p, struct json_object *fragment)
+static bool translate_trace_class(struct ctf2 *p, struct json_object *fragment)
 {
 	struct ctf2_text header = { 0 };
 	const char *uid = NULL;
 	bool ok;
 
 	if (p->has_trace)
-		return ctf2_damaged(p, "two trace classes");
+		return ctf2_fail_damaged(p, "two trace classes");
 	p->has_trace = true;
-	ok = ctf2_only(p, fragment, "namespace name uid environment packet-header-field-class") &&
-	     ctf2_string(p, fragment, "uid", &uid) &&
+	ok = ctf2_check_properties(p, fragment,
+				   "namespace name uid environment packet-header-field-class") &&
+	     ctf2_get_string(p, fragment, "uid", &uid) &&
 	     add_root_structure(p, &header, fragment, "packet-header-field-class", "packet-header",
 				"\tpacket.header") &&
 	     write_trace_block(p, uid, &header) && add_environment(p, fragment);
@@ -200,11 +204,11 @@ static bool add_clock_name(struct ctf2 *p, const char *id, const char *name)
 		return ctf2_refuse(p, "more than %d clocks", MAX_MEMBERS);
 	last = array_add(&p->clocks, p->num_clocks, sizeof(*last));
 	if (!last)
-		return ctf2_no_memory(p);
+		return ctf2_fail_no_memory(p);
 	p->num_clocks++;
 	last->id = strdup(id);
 	last->name = strdup(name);
-	return (last->id && last->name) || ctf2_no_memory(p);
+	return (last->id && last->name) || ctf2_fail_no_memory(p);
 }
 
 struct clock_values {
@@ -214,16 +218,16 @@ struct clock_values {
 	bool is_unix;
 };
 
-static bool take_clock_origin(struct ctf2 *p, struct json_object *fragment,
+static bool read_clock_origin(struct ctf2 *p, struct json_object *fragment,
 			      struct clock_values *values)
 {
 	struct json_object *origin, *offset = NULL;
 
-	if (!ctf2_typed(p, fragment, "offset-from-origin", json_type_object, &offset))
+	if (!ctf2_get_typed(p, fragment, "offset-from-origin", json_type_object, &offset))
 		return false;
-	if (offset && (!ctf2_only(p, offset, "seconds cycles") ||
-		       !ctf2_number(p, offset, "seconds", &values->seconds) ||
-		       !ctf2_count(p, offset, "cycles", UINT64_MAX, &values->cycles)))
+	if (offset && (!ctf2_check_properties(p, offset, "seconds cycles") ||
+		       !ctf2_get_number(p, offset, "seconds", &values->seconds) ||
+		       !ctf2_get_count(p, offset, "cycles", UINT64_MAX, &values->cycles)))
 		return false;
 	/* Another origin is an object. */
 	if (!json_object_object_get_ex(fragment, "origin", &origin) ||
@@ -231,7 +235,7 @@ static bool take_clock_origin(struct ctf2 *p, struct json_object *fragment,
 		return true;
 	if (!json_object_is_type(origin, json_type_string) ||
 	    strcmp(json_object_get_string(origin), "unix-epoch"))
-		return ctf2_damaged(p, "an invalid clock origin");
+		return ctf2_fail_damaged(p, "an invalid clock origin");
 	values->is_unix = true;
 	return true;
 }
@@ -240,34 +244,37 @@ static bool write_clock(struct ctf2 *p, const struct clock_values *v)
 {
 	struct ctf2_text *text = &p->streams;
 
-	return ctf2_add(p, text, "clock {\n\tname = \"%s\";\n", v->name) &&
-	       (!is_uuid(v->uid) || ctf2_add(p, text, "\tuuid = \"%s\";\n", v->uid)) &&
-	       ctf2_add(p, text, "\tdescription = ") && ctf2_add_quoted(p, text, v->description) &&
-	       ctf2_add(p, text,
-			";\n\tfreq = %" PRIu64 ";\n\tprecision = %" PRIu64
-			";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64
-			";\n\tabsolute = %s;\n};\n",
-			v->frequency, v->precision, v->seconds, v->cycles,
-			v->is_unix ? "true" : "false");
+	return ctf2_add_text(p, text, "clock {\n\tname = \"%s\";\n", v->name) &&
+	       (!is_uuid_text(v->uid) || ctf2_add_text(p, text, "\tuuid = \"%s\";\n", v->uid)) &&
+	       ctf2_add_text(p, text, "\tdescription = ") &&
+	       ctf2_add_quoted(p, text, v->description) &&
+	       ctf2_add_text(p, text,
+			     ";\n\tfreq = %" PRIu64 ";\n\tprecision = %" PRIu64
+			     ";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64
+			     ";\n\tabsolute = %s;\n};\n",
+			     v->frequency, v->precision, v->seconds, v->cycles,
+			     v->is_unix ? "true" : "false");
 }
 
-static bool take_clock_class(struct ctf2 *p, struct json_object *fragment)
+static bool translate_clock_class(struct ctf2 *p, struct json_object *fragment)
 {
 	struct clock_values v = { .description = "" };
 
-	if (!ctf2_only(
+	if (!ctf2_check_properties(
 		    p, fragment,
 		    "id namespace name uid description frequency precision accuracy origin offset-from-origin") ||
-	    !ctf2_string(p, fragment, "id", &v.id) || !ctf2_string(p, fragment, "uid", &v.uid) ||
-	    !ctf2_string(p, fragment, "description", &v.description) ||
-	    !ctf2_count(p, fragment, "frequency", UINT64_MAX, &v.frequency) ||
-	    !ctf2_count(p, fragment, "precision", UINT64_MAX, &v.precision))
+	    !ctf2_get_string(p, fragment, "id", &v.id) ||
+	    !ctf2_get_string(p, fragment, "uid", &v.uid) ||
+	    !ctf2_get_string(p, fragment, "description", &v.description) ||
+	    !ctf2_get_count(p, fragment, "frequency", UINT64_MAX, &v.frequency) ||
+	    !ctf2_get_count(p, fragment, "precision", UINT64_MAX, &v.precision))
 		return false;
 	v.name = v.id;
-	if (!ctf2_string(p, fragment, "name", &v.name) || !take_clock_origin(p, fragment, &v))
+	if (!ctf2_get_string(p, fragment, "name", &v.name) || !read_clock_origin(p, fragment, &v))
 		return false;
 	if (!v.id || !v.frequency || v.cycles >= v.frequency)
-		return ctf2_damaged(p, "a clock without a frequency, or with an invalid offset");
+		return ctf2_fail_damaged(p,
+					 "a clock without a frequency, or with an invalid offset");
 	if (!ctf2_is_name(v.name))
 		return ctf2_refuse(p, "the clock name \"%.40s\"", v.name);
 	return add_clock_name(p, v.id, v.name) && write_clock(p, &v);
@@ -275,56 +282,56 @@ static bool take_clock_class(struct ctf2 *p, struct json_object *fragment)
 
 /* ---- streams and events -------------------------------------------------- */
 
-static bool take_stream_class(struct ctf2 *p, struct json_object *fragment)
+static bool translate_stream_class(struct ctf2 *p, struct json_object *fragment)
 {
 	struct ctf2_text *text = &p->streams;
 	const char *clock = NULL;
 	uint64_t id = 0;
 
-	if (!ctf2_only(
+	if (!ctf2_check_properties(
 		    p, fragment,
 		    "id namespace name uid default-clock-class-id packet-context-field-class event-record-header-field-class event-record-common-context-field-class") ||
-	    !ctf2_count(p, fragment, "id", UINT64_MAX, &id) ||
-	    !ctf2_string(p, fragment, "default-clock-class-id", &clock))
+	    !ctf2_get_count(p, fragment, "id", UINT64_MAX, &id) ||
+	    !ctf2_get_string(p, fragment, "default-clock-class-id", &clock))
 		return false;
 	p->clock = clock ? find_clock_by_id(p, clock) : NULL;
 	if (clock && !p->clock)
-		return ctf2_damaged(p, "a reference to an undefined clock \"%.40s\"", clock);
+		return ctf2_fail_damaged(p, "a reference to an undefined clock \"%.40s\"", clock);
 	p->has_stream = true;
-	return ctf2_add(p, text, "stream {\n\tid = %" PRIu64 ";\n", id) &&
+	return ctf2_add_text(p, text, "stream {\n\tid = %" PRIu64 ";\n", id) &&
 	       add_root_structure(p, text, fragment, "packet-context-field-class", "packet-context",
 				  "\tpacket.context") &&
 	       add_root_structure(p, text, fragment, "event-record-header-field-class",
 				  "event-record-header", "\tevent.header") &&
 	       add_root_structure(p, text, fragment, "event-record-common-context-field-class",
 				  "event-record-common-context", "\tevent.context") &&
-	       ctf2_add(p, text, "};\n");
+	       ctf2_add_text(p, text, "};\n");
 }
 
-static bool take_event_class(struct ctf2 *p, struct json_object *fragment)
+static bool translate_event_class(struct ctf2 *p, struct json_object *fragment)
 {
 	struct ctf2_text *text = &p->streams;
 	uint64_t id = 0, stream = 0;
 	const char *name = NULL;
 
-	if (!ctf2_only(
+	if (!ctf2_check_properties(
 		    p, fragment,
 		    "id data-stream-class-id namespace name uid specific-context-field-class payload-field-class") ||
-	    !ctf2_count(p, fragment, "id", UINT64_MAX, &id) ||
-	    !ctf2_count(p, fragment, "data-stream-class-id", UINT64_MAX, &stream) ||
-	    !ctf2_string(p, fragment, "name", &name))
+	    !ctf2_get_count(p, fragment, "id", UINT64_MAX, &id) ||
+	    !ctf2_get_count(p, fragment, "data-stream-class-id", UINT64_MAX, &stream) ||
+	    !ctf2_get_string(p, fragment, "name", &name))
 		return false;
 	if (!name)
 		return ctf2_refuse(p, "an event record class without a name");
 	p->clock = NULL;
-	return ctf2_add(p, text, "event {\n\tname = ") && ctf2_add_quoted(p, text, name) &&
-	       ctf2_add(p, text, ";\n\tid = %" PRIu64 ";\n\tstream_id = %" PRIu64 ";\n", id,
-			stream) &&
+	return ctf2_add_text(p, text, "event {\n\tname = ") && ctf2_add_quoted(p, text, name) &&
+	       ctf2_add_text(p, text, ";\n\tid = %" PRIu64 ";\n\tstream_id = %" PRIu64 ";\n", id,
+			     stream) &&
 	       add_root_structure(p, text, fragment, "specific-context-field-class",
 				  "event-record-specific-context", "\tcontext") &&
 	       add_root_structure(p, text, fragment, "payload-field-class", "event-record-payload",
 				  "\tfields") &&
-	       ctf2_add(p, text, "};\n");
+	       ctf2_add_text(p, text, "};\n");
 }
 
 /* ---- fragments ----------------------------------------------------------- */
@@ -335,32 +342,34 @@ static const struct {
 	const char *type;
 	bool (*take)(struct ctf2 *p, struct json_object *fragment);
 } kinds[] = {
-	{ "field-class-alias", take_alias },	    { "trace-class", take_trace_class },
-	{ "clock-class", take_clock_class },	    { "data-stream-class", take_stream_class },
-	{ "event-record-class", take_event_class },
+	{ "field-class-alias", translate_alias },
+	{ "trace-class", translate_trace_class },
+	{ "clock-class", translate_clock_class },
+	{ "data-stream-class", translate_stream_class },
+	{ "event-record-class", translate_event_class },
 };
 
-static bool take_fragment_object(struct ctf2 *p, struct json_object *fragment)
+static bool translate_fragment_object(struct ctf2 *p, struct json_object *fragment)
 {
 	const char *type = NULL;
 
 	if (!json_object_is_type(fragment, json_type_object))
-		return ctf2_damaged(p, "a JSON text that is not an object");
-	if (!ctf2_string(p, fragment, "type", &type))
+		return ctf2_fail_damaged(p, "a JSON text that is not an object");
+	if (!ctf2_get_string(p, fragment, "type", &type))
 		return false;
 	if (!type)
-		return ctf2_damaged(p, "a fragment without a type");
+		return ctf2_fail_damaged(p, "a fragment without a type");
 	if (!strcmp(type, "preamble"))
-		return take_preamble(p, fragment);
+		return check_preamble(p, fragment);
 	if (!p->has_preamble)
-		return ctf2_damaged(p, "no preamble");
+		return ctf2_fail_damaged(p, "no preamble");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(type, kinds[i].type))
 			return kinds[i].take(p, fragment);
 	return ctf2_refuse(p, "a fragment of type \"%.40s\"", type);
 }
 
-static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
+static bool translate_fragment(struct ctf2 *p, const char *text, size_t size)
 {
 	struct json_tokener *tokener;
 	struct json_object *fragment;
@@ -372,7 +381,7 @@ static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
 	p->fragment_size = size;
 	tokener = json_tokener_new_ex(JSON_DEPTH);
 	if (!tokener)
-		return ctf2_no_memory(p);
+		return ctf2_fail_no_memory(p);
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	fragment = json_tokener_parse_ex(tokener, text, (int)size);
 	error = json_tokener_get_error(tokener);
@@ -381,22 +390,22 @@ static bool take_fragment(struct ctf2 *p, const char *text, size_t size)
 	if (error == json_tokener_error_depth)
 		ok = ctf2_refuse(p, "JSON nested more than %d levels deep", JSON_DEPTH);
 	else if (error || strspn(text, " \t\r\n") < strcspn(text, begin))
-		ok = ctf2_damaged(p, "text that is not JSON");
+		ok = ctf2_fail_damaged(p, "text that is not JSON");
 	else
-		ok = take_fragment_object(p, fragment);
+		ok = translate_fragment_object(p, fragment);
 	json_object_put(fragment);
 	return ok;
 }
 
-static bool take_fragments(struct ctf2 *p, const char *text)
+static bool translate_fragments(struct ctf2 *p, const char *text)
 {
 	while (*text) {
 		size_t size;
 
 		if (*text++ != CTF2_BEGIN)
-			return ctf2_damaged(p, "no JSON text sequence");
+			return ctf2_fail_damaged(p, "no JSON text sequence");
 		size = strcspn(text, begin);
-		if (!take_fragment(p, text, size))
+		if (!translate_fragment(p, text, size))
 			return false;
 		text += size;
 	}
@@ -428,8 +437,8 @@ int ctf2_translate(const char *text, char **tsdl, char why[CTF2_WHY_SIZE])
 
 	*tsdl = NULL;
 	*why = '\0';
-	ok = p.aliases ? take_fragments(&p, text) : ctf2_no_memory(&p);
-	ok = ok && ctf2_add(&p, &p.trace, "%s", p.streams.bytes);
+	ok = p.aliases ? translate_fragments(&p, text) : ctf2_fail_no_memory(&p);
+	ok = ok && ctf2_add_text(&p, &p.trace, "%s", p.streams.bytes);
 	release_ctf2(&p);
 	if (ok)
 		*tsdl = p.trace.bytes;

@@ -92,29 +92,31 @@ struct ctf2 {
 /* Fail because the metadata has a feature that is not translated. Always return false. */
 __attribute__((format(printf, 2, 3))) bool ctf2_refuse(struct ctf2 *p, const char *format, ...);
 /* Fail, as the specification does not allow it. */
-__attribute__((format(printf, 2, 3))) bool ctf2_damaged(struct ctf2 *p, const char *format, ...);
-bool ctf2_no_memory(struct ctf2 *p);
+__attribute__((format(printf, 2, 3))) bool ctf2_fail_damaged(struct ctf2 *p, const char *format,
+							     ...);
+bool ctf2_fail_no_memory(struct ctf2 *p);
 
-__attribute__((format(printf, 3, 4))) bool ctf2_add(struct ctf2 *p, struct ctf2_text *text,
-						    const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool ctf2_add_text(struct ctf2 *p, struct ctf2_text *text,
+							 const char *format, ...);
 /* Add a string in quotation marks. */
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string);
 /* Make a TSDL name of a CTF 2 name: each character that TSDL does not allow becomes "_". */
-char *ctf2_name(struct ctf2 *p, const char *before, const char *name);
+char *ctf2_make_name(struct ctf2 *p, const char *before, const char *name);
 /* Is the text a name in TSDL without changes? */
 bool ctf2_is_name(const char *text);
 
 /* ---- json.c -------------------------------------------------------------- */
 
 /* Have objects these properties only, of those that others have? @known: by spaces. */
-bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known);
+bool ctf2_check_properties(struct ctf2 *p, struct json_object *object, const char *known);
 /* Set @value to a property; without the property, @value remains unchanged. */
-bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key, const char **value);
-bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
-		uint64_t *value);
-bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value);
-bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key, enum json_type type,
-		struct json_object **value);
+bool ctf2_get_string(struct ctf2 *p, struct json_object *object, const char *key,
+		     const char **value);
+bool ctf2_get_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
+		    uint64_t *value);
+bool ctf2_get_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value);
+bool ctf2_get_typed(struct ctf2 *p, struct json_object *object, const char *key,
+		    enum json_type type, struct json_object **value);
 /* The ends of a range of integers as TSDL has them: "lo ... hi". */
 bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 		    struct json_object *range);
@@ -122,12 +124,12 @@ bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 /* ---- class.c ------------------------------------------------------------- */
 
 /* Make a field class; made_release() is needed in any case. */
-bool ctf2_class(struct ctf2 *p, struct json_object *class, struct made *made);
+bool ctf2_translate_class(struct ctf2 *p, struct json_object *class, struct made *made);
 /*
  * Return the object of a field class, which may be given by an alias. After NULL, ctf2_refuse()
  * has stored the reason.
  */
-struct json_object *ctf2_find_class(struct ctf2 *p, struct json_object *class);
+struct json_object *ctf2_resolve_class(struct ctf2 *p, struct json_object *class);
 void ctf2_made_release(struct made *made);
 /* Add a label for these ranges to an integer. */
 bool ctf2_add_ranges(struct ctf2 *p, struct made *made, const char *label,
@@ -138,19 +140,20 @@ bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text, const struct m
 
 /* ---- structure.c --------------------------------------------------------- */
 
-bool ctf2_structure(struct ctf2 *p, struct json_object *class, struct made *made);
-bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made);
+bool ctf2_translate_structure(struct ctf2 *p, struct json_object *class, struct made *made);
+bool ctf2_translate_variant(struct ctf2 *p, struct json_object *class, struct made *made);
 /*
  * Return the earlier member that a field location refers to. After NULL, ctf2_refuse() has
  * stored the reason.
  */
-struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class, const char *key);
+struct ctf2_member *ctf2_find_located_member(struct ctf2 *p, struct json_object *class,
+					     const char *key);
 
 /* ---- role.c -------------------------------------------------------------- */
 
 /* Set made->name to what TSDL calls a field of this class by its role, if it has one. */
-bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock);
+bool ctf2_read_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock);
 /* Does the name have a meaning in TSDL inside the current root structure? */
-bool ctf2_means(const struct ctf2 *p, const char *name);
+bool ctf2_has_meaning(const struct ctf2 *p, const char *name);
 
 #endif

@@ -24,12 +24,12 @@ static bool is_word_among(const char *known, const char *word)
  * Are all properties known? An unknown property may change what the bytes mean, and so may
  * extensions (5.1); attributes may not (5.2).
  */
-bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known)
+bool ctf2_check_properties(struct ctf2 *p, struct json_object *object, const char *known)
 {
 	struct json_object_iter it;
 
 	if (!json_object_is_type(object, json_type_object))
-		return ctf2_damaged(p, "something that is not an object");
+		return ctf2_fail_damaged(p, "something that is not an object");
 	json_object_object_foreachC(object, it) {
 		if (strcmp(it.key, "type") && strcmp(it.key, "attributes") &&
 		    !is_word_among(known, it.key))
@@ -38,25 +38,26 @@ bool ctf2_only(struct ctf2 *p, struct json_object *object, const char *known)
 	return true;
 }
 
-bool ctf2_typed(struct ctf2 *p, struct json_object *object, const char *key, enum json_type type,
-		struct json_object **value)
+bool ctf2_get_typed(struct ctf2 *p, struct json_object *object, const char *key,
+		    enum json_type type, struct json_object **value)
 {
 	struct json_object *found;
 
 	if (!json_object_object_get_ex(object, key, &found))
 		return true;
 	if (!json_object_is_type(found, type))
-		return ctf2_damaged(p, "an invalid property \"%.40s\"", key);
+		return ctf2_fail_damaged(p, "an invalid property \"%.40s\"", key);
 	*value = found;
 	return true;
 }
 
-bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key, const char **value)
+bool ctf2_get_string(struct ctf2 *p, struct json_object *object, const char *key,
+		     const char **value)
 {
 	struct json_object *found = NULL;
 	const char *text;
 
-	if (!ctf2_typed(p, object, key, json_type_string, &found))
+	if (!ctf2_get_typed(p, object, key, json_type_string, &found))
 		return false;
 	if (!found)
 		return true;
@@ -68,19 +69,19 @@ bool ctf2_string(struct ctf2 *p, struct json_object *object, const char *key, co
 }
 
 /* Numbers beyond 64 bits are the last one that fits, to json-c. */
-bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
-		uint64_t *value)
+bool ctf2_get_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
+		    uint64_t *value)
 {
 	struct json_object *found = NULL;
 	uint64_t number;
 
-	if (!ctf2_typed(p, object, key, json_type_int, &found))
+	if (!ctf2_get_typed(p, object, key, json_type_int, &found))
 		return false;
 	if (!found)
 		return true;
 	number = json_object_get_uint64(found);
 	if (json_object_get_int64(found) < 0)
-		return ctf2_damaged(p, "an invalid property \"%.40s\"", key);
+		return ctf2_fail_damaged(p, "an invalid property \"%.40s\"", key);
 	if (number > most || number == UINT64_MAX)
 		return ctf2_refuse(p, "the property \"%.40s\" with the value %" PRIu64, key,
 				   number);
@@ -88,12 +89,12 @@ bool ctf2_count(struct ctf2 *p, struct json_object *object, const char *key, uin
 	return true;
 }
 
-bool ctf2_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value)
+bool ctf2_get_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value)
 {
 	struct json_object *found = NULL;
 	int64_t number;
 
-	if (!ctf2_typed(p, object, key, json_type_int, &found))
+	if (!ctf2_get_typed(p, object, key, json_type_int, &found))
 		return false;
 	if (!found)
 		return true;
@@ -111,22 +112,22 @@ bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 	struct json_object *lo, *hi;
 
 	if (!json_object_is_type(range, json_type_array) || json_object_array_length(range) != 2)
-		return ctf2_damaged(p, "an invalid range");
+		return ctf2_fail_damaged(p, "an invalid range");
 	lo = json_object_array_get_idx(range, 0);
 	hi = json_object_array_get_idx(range, 1);
 	if (!json_object_is_type(lo, json_type_int) || !json_object_is_type(hi, json_type_int))
-		return ctf2_damaged(p, "an invalid range");
+		return ctf2_fail_damaged(p, "an invalid range");
 	if (is_signed) {
 		const int64_t from = json_object_get_int64(lo);
 		const int64_t to = json_object_get_int64(hi);
 
-		return from <= to ? ctf2_add(p, text, "%" PRId64 " ... %" PRId64, from, to) :
-				    ctf2_damaged(p, "an invalid range");
+		return from <= to ? ctf2_add_text(p, text, "%" PRId64 " ... %" PRId64, from, to) :
+				    ctf2_fail_damaged(p, "an invalid range");
 	}
 	if (json_object_get_int64(lo) < 0 ||
 	    json_object_get_uint64(lo) > json_object_get_uint64(hi) ||
 	    json_object_get_int64(hi) < 0)
-		return ctf2_damaged(p, "an invalid range");
-	return ctf2_add(p, text, "%" PRIu64 " ... %" PRIu64, json_object_get_uint64(lo),
-			json_object_get_uint64(hi));
+		return ctf2_fail_damaged(p, "an invalid range");
+	return ctf2_add_text(p, text, "%" PRIu64 " ... %" PRIu64, json_object_get_uint64(lo),
+			     json_object_get_uint64(hi));
 }

@@ -26,19 +26,19 @@ static const struct meaning {
 
 #define NUM_MEANINGS (sizeof(meanings) / sizeof(meanings[0]))
 
-bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock)
+bool ctf2_read_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock)
 {
 	struct json_object *roles = NULL, *role;
 	const char *text;
 
 	*is_clock = false;
-	if (!ctf2_typed(p, class, "roles", json_type_array, &roles))
+	if (!ctf2_get_typed(p, class, "roles", json_type_array, &roles))
 		return false;
 	if (!roles || !json_object_array_length(roles))
 		return true;
 	role = json_object_array_get_idx(roles, 0);
 	if (!json_object_is_type(role, json_type_string))
-		return ctf2_damaged(p, "an invalid role");
+		return ctf2_fail_damaged(p, "an invalid role");
 	text = json_object_get_string(role);
 	if (json_object_array_length(roles) > 1)
 		return ctf2_refuse(p, "several roles for one field");
@@ -52,7 +52,7 @@ bool ctf2_role(struct ctf2 *p, struct json_object *class, struct made *made, boo
 	return ctf2_refuse(p, "the role \"%.40s\" in %s", text, p->origin);
 }
 
-bool ctf2_means(const struct ctf2 *p, const char *name)
+bool ctf2_has_meaning(const struct ctf2 *p, const char *name)
 {
 	for (size_t i = 0; i < NUM_MEANINGS; i++)
 		if (!strcmp(meanings[i].origin, p->origin) && !strcmp(meanings[i].name, name))

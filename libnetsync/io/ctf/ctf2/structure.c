@@ -55,7 +55,7 @@ static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_objec
 }
 
 /* Does TSDL find this member by its name? */
-static bool is_found_by_name(const struct ctf2 *p, const struct ctf2_member *wanted)
+static bool is_member_found_by_name(const struct ctf2 *p, const struct ctf2_member *wanted)
 {
 	for (int level = p->num_open; level-- > 0;) {
 		const struct structure *in = &p->open[level];
@@ -67,30 +67,31 @@ static bool is_found_by_name(const struct ctf2 *p, const struct ctf2_member *wan
 	return false;
 }
 
-struct ctf2_member *ctf2_locate(struct ctf2 *p, struct json_object *class, const char *key)
+struct ctf2_member *ctf2_find_located_member(struct ctf2 *p, struct json_object *class,
+					     const char *key)
 {
 	struct json_object *location = NULL, *path = NULL;
 	const char *origin = NULL;
 	struct ctf2_member *found;
 
-	if (!ctf2_typed(p, class, key, json_type_object, &location))
+	if (!ctf2_get_typed(p, class, key, json_type_object, &location))
 		return NULL;
 	if (!location) {
-		ctf2_damaged(p, "a field class without \"%s\"", key);
+		ctf2_fail_damaged(p, "a field class without \"%s\"", key);
 		return NULL;
 	}
-	if (!ctf2_only(p, location, "origin path") ||
-	    !ctf2_string(p, location, "origin", &origin) ||
-	    !ctf2_typed(p, location, "path", json_type_array, &path))
+	if (!ctf2_check_properties(p, location, "origin path") ||
+	    !ctf2_get_string(p, location, "origin", &origin) ||
+	    !ctf2_get_typed(p, location, "path", json_type_array, &path))
 		return NULL;
 	if (!path || !json_object_array_length(path)) {
-		ctf2_damaged(p, "a field location without a path");
+		ctf2_fail_damaged(p, "a field location without a path");
 		return NULL;
 	}
 	found = origin && strcmp(origin, p->origin) ?
 			NULL :
 			find_member_by_path(p, path, origin ? 0 : p->num_open - 1);
-	if (found && found->made.is_integer && is_found_by_name(p, found))
+	if (found && found->made.is_integer && is_member_found_by_name(p, found))
 		return found;
 	ctf2_refuse(p, "a field location that does not lead to an earlier integer in the same %s",
 		    p->origin);
@@ -117,12 +118,12 @@ static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 
 	m->given = strdup(given);
 	if (!m->given)
-		return ctf2_no_memory(p);
-	if (!m->made.name && ctf2_means(p, given))
+		return ctf2_fail_no_memory(p);
+	if (!m->made.name && ctf2_has_meaning(p, given))
 		return ctf2_refuse(p, "a field \"%.40s\" in %s without its role", given, p->origin);
-	m->name = m->made.name ? strdup(m->made.name) : ctf2_name(p, "_", given);
+	m->name = m->made.name ? strdup(m->made.name) : ctf2_make_name(p, "_", given);
 	if (!m->name)
-		return ctf2_no_memory(p);
+		return ctf2_fail_no_memory(p);
 	return !is_member_name_taken(in, m->name) ||
 	       ctf2_refuse(p, "several fields named \"%.40s\"", m->name);
 }
@@ -134,17 +135,18 @@ static bool add_structure_member(struct ctf2 *p, struct structure *in, struct js
 	struct ctf2_member *last;
 	const char *name = NULL;
 
-	if (!ctf2_only(p, member, "name field-class") || !ctf2_string(p, member, "name", &name))
+	if (!ctf2_check_properties(p, member, "name field-class") ||
+	    !ctf2_get_string(p, member, "name", &name))
 		return false;
 	if (!name || !*name || !json_object_object_get_ex(member, "field-class", &class))
-		return ctf2_damaged(p, "a field without a name or a class");
+		return ctf2_fail_damaged(p, "a field without a name or a class");
 	if (in->num == MAX_MEMBERS)
 		return ctf2_refuse(p, "more than %d fields in one structure", MAX_MEMBERS);
 	last = array_add(&in->members, in->num, sizeof(*last));
 	if (!last)
-		return ctf2_no_memory(p);
+		return ctf2_fail_no_memory(p);
 	in->current = name;
-	if (!ctf2_class(p, class, &last->made) || !name_member(p, in, name)) {
+	if (!ctf2_translate_class(p, class, &last->made) || !name_member(p, in, name)) {
 		ctf2_made_release(&last->made);
 		free(last->given);
 		free(last->name);
@@ -177,28 +179,28 @@ static bool add_members(struct ctf2 *p, struct structure *in, struct json_object
 		if (!add_structure_member(p, in, json_object_array_get_idx(members, i), &align))
 			return false;
 	made->align = align;
-	if (!ctf2_add(p, &made->type, "struct { "))
+	if (!ctf2_add_text(p, &made->type, "struct { "))
 		return false;
 	for (size_t i = 0; i < in->num; i++)
 		if (!ctf2_add_declaration(p, &made->type, &in->members[i].made,
 					  in->members[i].name))
 			return false;
-	return ctf2_add(p, &made->type, "} align(%" PRIu64 ")", align);
+	return ctf2_add_text(p, &made->type, "} align(%" PRIu64 ")", align);
 }
 
-bool ctf2_structure(struct ctf2 *p, struct json_object *class, struct made *made)
+bool ctf2_translate_structure(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	struct structure *in = &p->open[p->num_open];
 	struct json_object *members = NULL;
 	uint64_t align = 1;
 	bool ok;
 
-	if (!ctf2_only(p, class, "member-classes minimum-alignment") ||
-	    !ctf2_count(p, class, "minimum-alignment", MAX_ALIGN, &align) ||
-	    !ctf2_typed(p, class, "member-classes", json_type_array, &members))
+	if (!ctf2_check_properties(p, class, "member-classes minimum-alignment") ||
+	    !ctf2_get_count(p, class, "minimum-alignment", MAX_ALIGN, &align) ||
+	    !ctf2_get_typed(p, class, "member-classes", json_type_array, &members))
 		return false;
 	if (!align || align & (align - 1))
-		return ctf2_damaged(p, "an invalid alignment");
+		return ctf2_fail_damaged(p, "an invalid alignment");
 	p->num_open++;
 	ok = add_members(p, in, members, made, align);
 	release_members(in);
@@ -231,10 +233,10 @@ static bool add_labels(struct ctf2 *p, struct ctf2_member *selector, const char 
 {
 	struct json_object *ranges = NULL, *mapped;
 
-	if (!ctf2_typed(p, option, "selector-field-ranges", json_type_array, &ranges))
+	if (!ctf2_get_typed(p, option, "selector-field-ranges", json_type_array, &ranges))
 		return false;
 	if (!ranges || !json_object_array_length(ranges))
-		return ctf2_damaged(p, "an option without ranges");
+		return ctf2_fail_damaged(p, "an option without ranges");
 	if (json_object_object_get_ex(selector->made.mappings, name, &mapped) &&
 	    json_object_equal(mapped, ranges))
 		return true;
@@ -249,7 +251,7 @@ static bool note_option_name(struct ctf2 *p, struct made *made, const char *name
 
 	if (json_object_object_get_ex(made->options, name, &found))
 		return ctf2_refuse(p, "two options named \"%.40s\"", name);
-	return !json_object_object_add(made->options, name, NULL) || ctf2_no_memory(p);
+	return !json_object_object_add(made->options, name, NULL) || ctf2_fail_no_memory(p);
 }
 
 static bool add_option(struct ctf2 *p, struct ctf2_member *selector, const char *number,
@@ -261,13 +263,13 @@ static bool add_option(struct ctf2 *p, struct ctf2_member *selector, const char 
 	char *name;
 	bool ok;
 
-	if (!ctf2_only(p, option, "name field-class selector-field-ranges") ||
-	    !ctf2_string(p, option, "name", &given))
+	if (!ctf2_check_properties(p, option, "name field-class selector-field-ranges") ||
+	    !ctf2_get_string(p, option, "name", &given))
 		return false;
 	if (!json_object_object_get_ex(option, "field-class", &class))
-		return ctf2_damaged(p, "an option without a class");
-	name = ctf2_name(p, "_", given);
-	ok = name && ctf2_class(p, class, &inner);
+		return ctf2_fail_damaged(p, "an option without a class");
+	name = ctf2_make_name(p, "_", given);
+	ok = name && ctf2_translate_class(p, class, &inner);
 	if (ok && inner.name)
 		ok = ctf2_refuse(p, "a role for an option");
 	ok = ok && ctf2_add_declaration(p, &made->type, &inner, name) &&
@@ -277,22 +279,22 @@ static bool add_option(struct ctf2 *p, struct ctf2_member *selector, const char 
 	return ok;
 }
 
-bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made)
+bool ctf2_translate_variant(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	struct json_object *options = NULL;
 	struct ctf2_member *selector;
 	char number[24];
 	size_t num;
 
-	if (!ctf2_only(p, class, "options selector-field-location") ||
-	    !ctf2_typed(p, class, "options", json_type_array, &options))
+	if (!ctf2_check_properties(p, class, "options selector-field-location") ||
+	    !ctf2_get_typed(p, class, "options", json_type_array, &options))
 		return false;
 	num = options ? json_object_array_length(options) : 0;
 	if (!num)
-		return ctf2_damaged(p, "a variant without options");
+		return ctf2_fail_damaged(p, "a variant without options");
 	if (num > MAX_MEMBERS)
 		return ctf2_refuse(p, "more than %d options", MAX_MEMBERS);
-	selector = ctf2_locate(p, class, "selector-field-location");
+	selector = ctf2_find_located_member(p, class, "selector-field-location");
 	if (!selector)
 		return false;
 	if (selector->made.is_selector)
@@ -300,13 +302,13 @@ bool ctf2_variant(struct ctf2 *p, struct json_object *class, struct made *made)
 	selector->made.is_selector = true;
 	made->options = json_object_new_object();
 	if (!made->options)
-		return ctf2_no_memory(p);
-	if (!ctf2_add(p, &made->type, "variant <%s> { ", selector->name))
+		return ctf2_fail_no_memory(p);
+	if (!ctf2_add_text(p, &made->type, "variant <%s> { ", selector->name))
 		return false;
 	for (size_t i = 0; i < num; i++) {
 		snprintf(number, sizeof(number), "%zu", i);
 		if (!add_option(p, selector, number, json_object_array_get_idx(options, i), made))
 			return false;
 	}
-	return ctf2_add(p, &made->type, "}");
+	return ctf2_add_text(p, &made->type, "}");
 }

@@ -43,7 +43,7 @@ bool ctf2_refuse(struct ctf2 *p, const char *format, ...)
 	return false;
 }
 
-bool ctf2_damaged(struct ctf2 *p, const char *format, ...)
+bool ctf2_fail_damaged(struct ctf2 *p, const char *format, ...)
 {
 	va_list values;
 
@@ -53,7 +53,7 @@ bool ctf2_damaged(struct ctf2 *p, const char *format, ...)
 	return false;
 }
 
-bool ctf2_no_memory(struct ctf2 *p)
+bool ctf2_fail_no_memory(struct ctf2 *p)
 {
 	p->error = -ENOMEM;
 	return false;
@@ -75,13 +75,13 @@ static bool reserve_text(struct ctf2 *p, struct ctf2_text *text, size_t length)
 		return true;
 	bigger = realloc(text->bytes, room);
 	if (!bigger)
-		return ctf2_no_memory(p);
+		return ctf2_fail_no_memory(p);
 	text->bytes = bigger;
 	text->room = room;
 	return true;
 }
 
-bool ctf2_add(struct ctf2 *p, struct ctf2_text *text, const char *format, ...)
+bool ctf2_add_text(struct ctf2 *p, struct ctf2_text *text, const char *format, ...)
 {
 	va_list values;
 	int length;
@@ -127,13 +127,13 @@ static bool is_name_byte(char c)
 	       c == '_';
 }
 
-char *ctf2_name(struct ctf2 *p, const char *before, const char *name)
+char *ctf2_make_name(struct ctf2 *p, const char *before, const char *name)
 {
 	const size_t length = strlen(before);
 	char *text = malloc(length + strlen(name) + 1);
 
 	if (!text) {
-		ctf2_no_memory(p);
+		ctf2_fail_no_memory(p);
 		return NULL;
 	}
 	strcpy(text, before);

@@ -106,7 +106,7 @@ static bool agree_on_type(const struct ctf_type *type, const bt_field_class *cla
 }
 
 /* Do both agree, or are both missing? */
-static bool agree_if_any(const struct ctf_type *type, const bt_field_class *class)
+static bool agree_on_optional_type(const struct ctf_type *type, const bt_field_class *class)
 {
 	return type && class ? agree_on_type(type, class) : !type && !class;
 }
@@ -117,18 +117,20 @@ static bool agree_on_event(const struct ctf_event_type *type, const struct strea
 	const char *name = bt_event_class_get_name(class);
 
 	return name && !strcmp(type->name, name) &&
-	       agree_if_any(type->context,
-			    bt_event_class_borrow_specific_context_field_class_const(class)) &&
-	       agree_if_any(type->fields, bt_event_class_borrow_payload_field_class_const(class)) &&
-	       agree_if_any(stream->event_context,
-			    bt_stream_class_borrow_event_common_context_field_class_const(
-				    bt_event_class_borrow_stream_class_const(class)));
+	       agree_on_optional_type(type->context,
+				      bt_event_class_borrow_specific_context_field_class_const(
+					      class)) &&
+	       agree_on_optional_type(type->fields,
+				      bt_event_class_borrow_payload_field_class_const(class)) &&
+	       agree_on_optional_type(stream->event_context,
+				      bt_stream_class_borrow_event_common_context_field_class_const(
+					      bt_event_class_borrow_stream_class_const(class)));
 }
 
 bool agree_on_stream(const struct metadata *metadata, const bt_stream_class *class)
 {
 	const uint64_t id = bt_stream_class_get_id(class);
-	const struct stream_type *stream = metadata_stream(metadata, id);
+	const struct stream_type *stream = metadata_find_stream(metadata, id);
 	uint64_t num = 0;
 
 	for (size_t i = 0; stream && i < metadata->num_events; i++) {

@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct ctf_walk *walk; /* NULL if it was taken by direct_take() */
+	struct ctf_walk *walk; /* NULL if it was taken by direct_take_walk() */
 	uint64_t stream_id;
 	uint64_t instance;
 };
@@ -107,8 +107,8 @@ void direct_free(struct direct *direct)
 /* Does libbabeltrace2 see the types of a stream class as the parser here? */
 static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class *class)
 {
-	const struct stream_type *stream = metadata_stream(&direct->metadata,
-							   bt_stream_class_get_id(class));
+	const struct stream_type *stream = metadata_find_stream(&direct->metadata,
+								bt_stream_class_get_id(class));
 	enum agreed *agreed;
 
 	if (!stream)
@@ -171,7 +171,7 @@ static size_t list_stream_parts(struct direct *direct, const struct file *first,
 static bool order_stream_parts(struct stream_part *parts, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
-		if (!walk_times(parts[i].file->walk, &parts[i].first, &parts[i].last))
+		if (!walk_get_times(parts[i].file->walk, &parts[i].first, &parts[i].last))
 			return false;
 	qsort(parts, num, sizeof(*parts), compare_parts_by_time);
 	for (size_t i = 1; i < num; i++)
@@ -200,7 +200,7 @@ static struct ctf_walk *take_stream_parts(struct direct *direct, struct file *fi
 	return walk;
 }
 
-struct ctf_walk *direct_take(struct direct *direct, const bt_stream *stream)
+struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
 	struct file *file = find_stream_file(direct, stream);

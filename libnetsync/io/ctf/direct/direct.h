@@ -24,6 +24,6 @@ void direct_free(struct direct *direct);
  * Take over the walk through a stream, to be released with walk_free() before direct_free().
  * Return NULL if the stream cannot be read by this reader.
  */
-struct ctf_walk *direct_take(struct direct *direct, const bt_stream *stream);
+struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream);
 
 #endif

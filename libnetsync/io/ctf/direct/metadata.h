@@ -52,6 +52,6 @@ int metadata_parse(struct metadata *metadata, const char *text);
 
 void metadata_release(struct metadata *metadata);
 
-const struct stream_type *metadata_stream(const struct metadata *metadata, uint64_t id);
+const struct stream_type *metadata_find_stream(const struct metadata *metadata, uint64_t id);
 
 #endif

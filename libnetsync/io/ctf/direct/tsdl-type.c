@@ -51,14 +51,14 @@ bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *ty
 }
 
 /* A type by its name, of one word or several. */
-static const struct ctf_type *parse_named(struct tsdl_parser *p)
+static const struct ctf_type *parse_named_type(struct tsdl_parser *p)
 {
 	const struct ctf_type *type = NULL, *found;
 	const char *end = p->at;
 	char full[NAME_SIZE];
 	size_t used = 0;
 
-	while (tsdl_add_word(p, full, &used, ' ')) {
+	while (tsdl_append_word(p, full, &used, ' ')) {
 		/* The longest known type name; the next word is the field's name. */
 		found = find_alias(p, full);
 		if (found) {
@@ -70,76 +70,77 @@ static const struct ctf_type *parse_named(struct tsdl_parser *p)
 	return type;
 }
 
-static bool parse_align(struct tsdl_parser *p, struct ctf_type *type)
+static bool parse_type_align(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
 
-	if (!tsdl_count(p, MAX_ALIGN, &bits) || !bits || bits & (bits - 1))
+	if (!tsdl_parse_count(p, MAX_ALIGN, &bits) || !bits || bits & (bits - 1))
 		return false;
 	if (bits > type->align)
 		type->align = bits;
 	return true;
 }
 
-bool tsdl_order(struct tsdl_parser *p, struct ctf_type *type)
+bool tsdl_parse_byte_order(struct tsdl_parser *p, struct ctf_type *type)
 {
-	if (tsdl_take_word(p, "be") || tsdl_take_word(p, "network"))
+	if (tsdl_consume_word(p, "be") || tsdl_consume_word(p, "network"))
 		type->is_big_endian = true;
-	else if (tsdl_take_word(p, "le"))
+	else if (tsdl_consume_word(p, "le"))
 		type->is_big_endian = false;
 	else
-		return tsdl_take_word(p, "native");
+		return tsdl_consume_word(p, "native");
 	return true;
 }
 
-static bool parse_signed(struct tsdl_parser *p, struct ctf_type *type)
+static bool parse_signedness(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t is;
 
-	if (tsdl_take_word(p, "true"))
+	if (tsdl_consume_word(p, "true"))
 		type->is_signed = true;
-	else if (tsdl_count(p, 1, &is))
+	else if (tsdl_parse_count(p, 1, &is))
 		type->is_signed = is;
 	else
-		return tsdl_take_word(p, "false");
+		return tsdl_consume_word(p, "false");
 	return true;
 }
 
 static bool parse_encoding(struct tsdl_parser *p, struct ctf_type *type)
 {
-	type->is_text = !tsdl_take_word(p, "none");
-	return !type->is_text || tsdl_take_word(p, "UTF8") || tsdl_take_word(p, "ASCII") ||
-	       tsdl_take_word(p, "utf8") || tsdl_take_word(p, "ascii");
+	type->is_text = !tsdl_consume_word(p, "none");
+	return !type->is_text || tsdl_consume_word(p, "UTF8") || tsdl_consume_word(p, "ASCII") ||
+	       tsdl_consume_word(p, "utf8") || tsdl_consume_word(p, "ascii");
 }
 
-static bool parse_map(struct tsdl_parser *p, struct ctf_type *type)
+static bool parse_clock_map(struct tsdl_parser *p, struct ctf_type *type)
 {
 	type->is_clock = true;
-	return tsdl_take_word(p, "clock") && tsdl_take(p, ".") && tsdl_word_length(p) &&
-	       (p->at += tsdl_word_length(p)) && tsdl_take(p, ".") && tsdl_take_word(p, "value");
+	return tsdl_consume_word(p, "clock") && tsdl_consume_punctuation(p, ".") &&
+	       tsdl_get_word_length(p) && (p->at += tsdl_get_word_length(p)) &&
+	       tsdl_consume_punctuation(p, ".") && tsdl_consume_word(p, "value");
 }
 
-static bool parse_base(struct tsdl_parser *p, struct ctf_type *type)
+static bool parse_integer_base(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t base;
 
 	(void)type;
-	return tsdl_count(p, 36, &base) || tsdl_take_word(p, "decimal") ||
-	       tsdl_take_word(p, "hex") || tsdl_take_word(p, "octal") ||
-	       tsdl_take_word(p, "binary");
+	return tsdl_parse_count(p, 36, &base) || tsdl_consume_word(p, "decimal") ||
+	       tsdl_consume_word(p, "hex") || tsdl_consume_word(p, "octal") ||
+	       tsdl_consume_word(p, "binary");
 }
 
-static bool parse_size(struct tsdl_parser *p, struct ctf_type *type)
+static bool parse_type_size(struct tsdl_parser *p, struct ctf_type *type)
 {
-	return tsdl_count(p, 64, &type->size) && type->size;
+	return tsdl_parse_count(p, 64, &type->size) && type->size;
 }
 
 /* Digits of a floating-point number, whose size is the sum of both parts. */
-static bool parse_digits(struct tsdl_parser *p, struct ctf_type *type)
+static bool parse_float_digits(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
 
-	if (!tsdl_count(p, 64, &bits))
+	if (!tsdl_parse_count(p, 64, &bits))
 		return false;
 	type->size += bits;
 	return true;
@@ -149,13 +150,13 @@ static const struct attribute {
 	const char *name;
 	bool (*parse)(struct tsdl_parser *p, struct ctf_type *type);
 } integer_attributes[] = {
-	{ "size", parse_size }, { "align", parse_align },
-	{ "signed", parse_signed }, { "byte_order", tsdl_order },
-	{ "base", parse_base }, { "encoding", parse_encoding },
-	{ "map", parse_map }, { NULL, NULL },
+	{ "size", parse_type_size }, { "align", parse_type_align },
+	{ "signed", parse_signedness }, { "byte_order", tsdl_parse_byte_order },
+	{ "base", parse_integer_base }, { "encoding", parse_encoding },
+	{ "map", parse_clock_map }, { NULL, NULL },
 }, float_attributes[] = {
-	{ "exp_dig", parse_digits }, { "mant_dig", parse_digits },
-	{ "align", parse_align }, { "byte_order", tsdl_order }, { NULL, NULL },
+	{ "exp_dig", parse_float_digits }, { "mant_dig", parse_float_digits },
+	{ "align", parse_type_align }, { "byte_order", tsdl_parse_byte_order }, { NULL, NULL },
 }, string_attributes[] = {
 	{ "encoding", parse_encoding }, { NULL, NULL },
 };
@@ -163,12 +164,13 @@ static const struct attribute {
 static bool parse_attributes(struct tsdl_parser *p, struct ctf_type *type,
 			     const struct attribute *known)
 {
-	while (!tsdl_take(p, "}")) {
+	while (!tsdl_consume_punctuation(p, "}")) {
 		const struct attribute *a = known;
 
-		while (a->name && !tsdl_take_word(p, a->name))
+		while (a->name && !tsdl_consume_word(p, a->name))
 			a++;
-		if (!a->name || !tsdl_take(p, "=") || !a->parse(p, type) || !tsdl_take(p, ";"))
+		if (!a->name || !tsdl_consume_punctuation(p, "=") || !a->parse(p, type) ||
+		    !tsdl_consume_punctuation(p, ";"))
 			return false;
 	}
 	return true;
@@ -178,7 +180,7 @@ static const struct ctf_type *parse_integer_type(struct tsdl_parser *p)
 {
 	struct ctf_type *type = new_tsdl_type(p, TYPE_INTEGER);
 
-	if (!type || !tsdl_take(p, "{"))
+	if (!type || !tsdl_consume_punctuation(p, "{"))
 		return NULL;
 	/* 0 if no attribute has set it. */
 	type->align = 0;
@@ -191,11 +193,11 @@ static const struct ctf_type *parse_integer_type(struct tsdl_parser *p)
 	return type;
 }
 
-static const struct ctf_type *parse_float(struct tsdl_parser *p)
+static const struct ctf_type *parse_float_type(struct tsdl_parser *p)
 {
 	struct ctf_type *type = new_tsdl_type(p, TYPE_FLOAT);
 
-	if (!type || !tsdl_take(p, "{"))
+	if (!type || !tsdl_consume_punctuation(p, "{"))
 		return NULL;
 	type->is_big_endian = p->big_endian;
 	if (!parse_attributes(p, type, float_attributes) || (type->size != 32 && type->size != 64))
@@ -206,11 +208,12 @@ static const struct ctf_type *parse_float(struct tsdl_parser *p)
 	return type;
 }
 
-static const struct ctf_type *parse_string(struct tsdl_parser *p)
+static const struct ctf_type *parse_string_type(struct tsdl_parser *p)
 {
 	struct ctf_type *type = new_tsdl_type(p, TYPE_STRING);
 
-	if (!type || (tsdl_take(p, "{") && !parse_attributes(p, type, string_attributes)))
+	if (!type ||
+	    (tsdl_consume_punctuation(p, "{") && !parse_attributes(p, type, string_attributes)))
 		return NULL;
 	type->align = 8;
 	return type;
@@ -222,17 +225,17 @@ static bool parse_enum_label(struct tsdl_parser *p, struct ctf_type *type, int64
 {
 	int64_t lo = *next, hi;
 	struct type_label *last;
-	char *text = tsdl_quoted(p);
+	char *text = tsdl_parse_literal(p);
 
 	if (!text)
-		text = tsdl_name(p);
+		text = tsdl_parse_name(p);
 	if (!text || type->num_labels == MAX_LABELS) {
 		free(text);
 		return false;
 	}
 	hi = lo;
-	if ((tsdl_take(p, "=") && !(tsdl_number(p, &lo) && (hi = lo, true))) ||
-	    (tsdl_take(p, "...") && !tsdl_number(p, &hi)))
+	if ((tsdl_consume_punctuation(p, "=") && !(tsdl_parse_number(p, &lo) && (hi = lo, true))) ||
+	    (tsdl_consume_punctuation(p, "...") && !tsdl_parse_number(p, &hi)))
 		goto fail;
 	*next = (int64_t)((uint64_t)hi + 1);
 	last = array_add(&type->labels, type->num_labels, sizeof(*last));
@@ -248,16 +251,17 @@ fail:
 	return false;
 }
 
-static const struct ctf_type *parse_enum(struct tsdl_parser *p)
+static const struct ctf_type *parse_enum_type(struct tsdl_parser *p)
 {
 	const struct ctf_type *base;
 	struct ctf_type *type, *older;
 	int64_t next = 0;
 
-	if (!tsdl_take(p, ":"))
+	if (!tsdl_consume_punctuation(p, ":"))
 		return NULL;
-	base = tsdl_take_word(p, "integer") ? parse_integer_type(p) : parse_named(p);
-	if (!base || base->kind != TYPE_INTEGER || base->is_enum || !tsdl_take(p, "{"))
+	base = tsdl_consume_word(p, "integer") ? parse_integer_type(p) : parse_named_type(p);
+	if (!base || base->kind != TYPE_INTEGER || base->is_enum ||
+	    !tsdl_consume_punctuation(p, "{"))
 		return NULL;
 	type = new_tsdl_type(p, TYPE_INTEGER);
 	if (!type)
@@ -266,10 +270,10 @@ static const struct ctf_type *parse_enum(struct tsdl_parser *p)
 	*type = *base;
 	type->older = older;
 	type->is_enum = true;
-	while (!tsdl_take(p, "}")) {
+	while (!tsdl_consume_punctuation(p, "}")) {
 		if (!parse_enum_label(p, type, &next))
 			return NULL;
-		if (!tsdl_take(p, ",") && (tsdl_skip_space(p), *p->at != '}'))
+		if (!tsdl_consume_punctuation(p, ",") && (tsdl_skip_space(p), *p->at != '}'))
 			return NULL;
 	}
 	return type;
@@ -326,9 +330,9 @@ static int find_member_slot(struct tsdl_parser *p, const char *name, const struc
 }
 
 /* The slot of a member whose name is next in the text. */
-static int parse_slot(struct tsdl_parser *p, const struct ctf_type **type)
+static int parse_slot_name(struct tsdl_parser *p, const struct ctf_type **type)
 {
-	char *text = tsdl_name(p);
+	char *text = tsdl_parse_name(p);
 	const int slot = find_member_slot(p, text, type);
 
 	free(text);
@@ -339,12 +343,13 @@ static int parse_slot(struct tsdl_parser *p, const struct ctf_type **type)
  * An array or sequence, if brackets follow. Arrays of arrays are not read, as no tracer
  * writes them.
  */
-static const struct ctf_type *parse_brackets(struct tsdl_parser *p, const struct ctf_type *element)
+static const struct ctf_type *parse_array_brackets(struct tsdl_parser *p,
+						   const struct ctf_type *element)
 {
 	const struct ctf_type *length;
 	struct ctf_type *type;
 
-	if (!tsdl_take(p, "["))
+	if (!tsdl_consume_punctuation(p, "["))
 		return element;
 	type = new_tsdl_type(p, TYPE_ARRAY);
 	if (!type)
@@ -352,14 +357,14 @@ static const struct ctf_type *parse_brackets(struct tsdl_parser *p, const struct
 	type->element = element;
 	type->align = element->align;
 	type->is_text = element->kind == TYPE_INTEGER && element->is_text;
-	if (!tsdl_count(p, UINT32_MAX, &type->length)) {
+	if (!tsdl_parse_count(p, UINT32_MAX, &type->length)) {
 		type->kind = TYPE_SEQUENCE;
-		type->slot = parse_slot(p, &length);
+		type->slot = parse_slot_name(p, &length);
 		if (type->slot == NO_SLOT || length->is_signed)
 			return NULL;
 	}
 	type_finish(type);
-	return tsdl_take(p, "]") ? type : NULL;
+	return tsdl_consume_punctuation(p, "]") ? type : NULL;
 }
 
 /* Members of a structure, or options of a variant. */
@@ -368,13 +373,13 @@ static bool parse_members(struct tsdl_parser *p, struct ctf_type *type)
 	if (p->depth == MAX_DEPTH)
 		return false;
 	p->open[p->depth++] = type;
-	while (!tsdl_take(p, "}")) {
-		const struct ctf_type *inner = tsdl_type(p);
-		char *text = inner ? tsdl_name(p) : NULL;
+	while (!tsdl_consume_punctuation(p, "}")) {
+		const struct ctf_type *inner = tsdl_parse_type(p);
+		char *text = inner ? tsdl_parse_name(p) : NULL;
 
 		if (text)
-			inner = parse_brackets(p, inner);
-		if (!add_type_member(p, type, text, inner) || !tsdl_take(p, ";"))
+			inner = parse_array_brackets(p, inner);
+		if (!add_type_member(p, type, text, inner) || !tsdl_consume_punctuation(p, ";"))
 			return false;
 		if (type->kind == TYPE_STRUCT && inner->align > type->align)
 			type->align = inner->align;
@@ -383,31 +388,32 @@ static bool parse_members(struct tsdl_parser *p, struct ctf_type *type)
 	return true;
 }
 
-const struct ctf_type *tsdl_structure(struct tsdl_parser *p)
+const struct ctf_type *tsdl_parse_structure(struct tsdl_parser *p)
 {
 	char full[NAME_SIZE] = "struct ";
-	const size_t before = strlen(full), length = tsdl_word_length(p);
+	const size_t before = strlen(full), length = tsdl_get_word_length(p);
 	struct ctf_type *type;
 
 	if (length >= sizeof(full) - before)
 		return NULL;
 	memcpy(full + before, p->at, length);
 	p->at += length;
-	if (!tsdl_take(p, "{"))
+	if (!tsdl_consume_punctuation(p, "{"))
 		return length ? find_alias(p, full) : NULL;
 	type = new_tsdl_type(p, TYPE_STRUCT);
 	if (!type || !parse_members(p, type) ||
-	    (tsdl_take_word(p, "align") &&
-	     !(tsdl_take(p, "(") && parse_align(p, type) && tsdl_take(p, ")"))))
+	    (tsdl_consume_word(p, "align") &&
+	     !(tsdl_consume_punctuation(p, "(") && parse_type_align(p, type) &&
+	       tsdl_consume_punctuation(p, ")"))))
 		return NULL;
 	type_finish(type);
-	if (length && !tsdl_add_alias(p, tsdl_copy(p, full, sizeof(full)), type))
+	if (length && !tsdl_add_alias(p, tsdl_copy_text(p, full, sizeof(full)), type))
 		return NULL;
 	return type;
 }
 
 /* The options of a variant by the labels of its tag, which have the same names. */
-static bool find_options(struct tsdl_parser *p, struct ctf_type *variant)
+static bool map_variant_options(struct tsdl_parser *p, struct ctf_type *variant)
 {
 	const struct ctf_type *tag = variant->tag;
 
@@ -424,32 +430,33 @@ static bool find_options(struct tsdl_parser *p, struct ctf_type *variant)
 	return variant->options;
 }
 
-static const struct ctf_type *parse_variant(struct tsdl_parser *p)
+static const struct ctf_type *parse_variant_type(struct tsdl_parser *p)
 {
 	struct ctf_type *type = new_tsdl_type(p, TYPE_VARIANT);
 
-	if (!type || !tsdl_take(p, "<"))
+	if (!type || !tsdl_consume_punctuation(p, "<"))
 		return NULL;
-	type->slot = parse_slot(p, &type->tag);
-	if (type->slot == NO_SLOT || !type->tag->is_enum || !tsdl_take(p, ">") ||
-	    !tsdl_take(p, "{") || !parse_members(p, type) || !find_options(p, type))
+	type->slot = parse_slot_name(p, &type->tag);
+	if (type->slot == NO_SLOT || !type->tag->is_enum || !tsdl_consume_punctuation(p, ">") ||
+	    !tsdl_consume_punctuation(p, "{") || !parse_members(p, type) ||
+	    !map_variant_options(p, type))
 		return NULL;
 	return type;
 }
 
-const struct ctf_type *tsdl_type(struct tsdl_parser *p)
+const struct ctf_type *tsdl_parse_type(struct tsdl_parser *p)
 {
 	static const struct {
 		const char *word;
 		const struct ctf_type *(*parse)(struct tsdl_parser *p);
 	} kinds[] = {
-		{ "integer", parse_integer_type }, { "floating_point", parse_float },
-		{ "string", parse_string },	   { "enum", parse_enum },
-		{ "struct", tsdl_structure },	   { "variant", parse_variant },
+		{ "integer", parse_integer_type },  { "floating_point", parse_float_type },
+		{ "string", parse_string_type },    { "enum", parse_enum_type },
+		{ "struct", tsdl_parse_structure }, { "variant", parse_variant_type },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (tsdl_take_word(p, kinds[i].word))
+		if (tsdl_consume_word(p, kinds[i].word))
 			return kinds[i].parse(p);
-	return parse_named(p);
+	return parse_named_type(p);
 }

@@ -28,7 +28,7 @@ static bool is_word_byte(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-size_t tsdl_word_length(struct tsdl_parser *p)
+size_t tsdl_get_word_length(struct tsdl_parser *p)
 {
 	size_t length = 0;
 
@@ -38,7 +38,7 @@ size_t tsdl_word_length(struct tsdl_parser *p)
 	return isdigit((unsigned char)*p->at) ? 0 : length;
 }
 
-bool tsdl_take(struct tsdl_parser *p, const char *punctuation)
+bool tsdl_consume_punctuation(struct tsdl_parser *p, const char *punctuation)
 {
 	const size_t length = strlen(punctuation);
 
@@ -49,9 +49,9 @@ bool tsdl_take(struct tsdl_parser *p, const char *punctuation)
 	return true;
 }
 
-bool tsdl_take_word(struct tsdl_parser *p, const char *word)
+bool tsdl_consume_word(struct tsdl_parser *p, const char *word)
 {
-	const size_t length = tsdl_word_length(p);
+	const size_t length = tsdl_get_word_length(p);
 
 	if (length != strlen(word) || strncmp(p->at, word, length))
 		return false;
@@ -59,7 +59,7 @@ bool tsdl_take_word(struct tsdl_parser *p, const char *word)
 	return true;
 }
 
-char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length)
+char *tsdl_copy_text(struct tsdl_parser *p, const char *from, size_t length)
 {
 	char *text = strndup(from, length);
 
@@ -68,10 +68,10 @@ char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length)
 }
 
 /* Consume a word. Return NULL if the next token is not a word. */
-char *tsdl_name(struct tsdl_parser *p)
+char *tsdl_parse_name(struct tsdl_parser *p)
 {
-	const size_t length = tsdl_word_length(p);
-	char *text = length ? tsdl_copy(p, p->at, length) : NULL;
+	const size_t length = tsdl_get_word_length(p);
+	char *text = length ? tsdl_copy_text(p, p->at, length) : NULL;
 
 	p->at += length;
 	return text;
@@ -81,22 +81,22 @@ char *tsdl_name(struct tsdl_parser *p)
  * Consume a string literal. Return NULL if the next token is not a string literal, or if the
  * literal contains a backslash.
  */
-char *tsdl_quoted(struct tsdl_parser *p)
+char *tsdl_parse_literal(struct tsdl_parser *p)
 {
 	size_t length;
 	char *text;
 
-	if (!tsdl_take(p, "\""))
+	if (!tsdl_consume_punctuation(p, "\""))
 		return NULL;
 	length = strcspn(p->at, "\"\\\n");
 	if (p->at[length] != '"')
 		return NULL;
-	text = tsdl_copy(p, p->at, length);
+	text = tsdl_copy_text(p, p->at, length);
 	p->at += length + 1;
 	return text;
 }
 
-bool tsdl_number(struct tsdl_parser *p, int64_t *value)
+bool tsdl_parse_number(struct tsdl_parser *p, int64_t *value)
 {
 	char *end;
 
@@ -112,20 +112,20 @@ bool tsdl_number(struct tsdl_parser *p, int64_t *value)
 }
 
 /* Take an unsigned number up to @most. */
-bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value)
+bool tsdl_parse_count(struct tsdl_parser *p, uint64_t most, uint64_t *value)
 {
 	int64_t any;
 
 	tsdl_skip_space(p);
-	if (*p->at == '-' || !tsdl_number(p, &any) || (uint64_t)any > most)
+	if (*p->at == '-' || !tsdl_parse_number(p, &any) || (uint64_t)any > most)
 		return false;
 	*value = (uint64_t)any;
 	return true;
 }
 
-bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between)
+bool tsdl_append_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between)
 {
-	const size_t length = tsdl_word_length(p);
+	const size_t length = tsdl_get_word_length(p);
 
 	if (!length || *used + length + 2 > NAME_SIZE)
 		return false;

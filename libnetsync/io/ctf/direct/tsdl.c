@@ -11,32 +11,33 @@
 
 /* ---- blocks -------------------------------------------------------------- */
 
-static bool parse_alias(struct tsdl_parser *p)
+static bool parse_type_alias(struct tsdl_parser *p)
 {
-	const struct ctf_type *type = tsdl_type(p);
+	const struct ctf_type *type = tsdl_parse_type(p);
 	char full[NAME_SIZE];
 	size_t used = 0;
 
-	if (!type || !tsdl_take(p, ":="))
+	if (!type || !tsdl_consume_punctuation(p, ":="))
 		return false;
-	while (tsdl_add_word(p, full, &used, ' '))
+	while (tsdl_append_word(p, full, &used, ' '))
 		;
-	return used && tsdl_add_alias(p, tsdl_copy(p, full, used), type) && tsdl_take(p, ";");
+	return used && tsdl_add_alias(p, tsdl_copy_text(p, full, used), type) &&
+	       tsdl_consume_punctuation(p, ";");
 }
 
 /* Take the name of an entry, which may have dots. */
-static bool take_entry_name(struct tsdl_parser *p, char full[NAME_SIZE])
+static bool parse_entry_name(struct tsdl_parser *p, char full[NAME_SIZE])
 {
 	size_t used = 0;
 
-	while (tsdl_add_word(p, full, &used, '.'))
-		if (!tsdl_take(p, "."))
+	while (tsdl_append_word(p, full, &used, '.'))
+		if (!tsdl_consume_punctuation(p, "."))
 			return true;
 	return false;
 }
 
 /* Skip the value of an unknown entry: a number, a string or words. */
-static bool skip_value(struct tsdl_parser *p)
+static bool skip_entry_value(struct tsdl_parser *p)
 {
 	char full[NAME_SIZE];
 	const char *text;
@@ -44,7 +45,7 @@ static bool skip_value(struct tsdl_parser *p)
 
 	tsdl_skip_space(p);
 	if (*p->at != '"')
-		return tsdl_number(p, &value) || take_entry_name(p, full);
+		return tsdl_parse_number(p, &value) || parse_entry_name(p, full);
 	/* A string may contain any characters, escaped. */
 	for (text = p->at + 1; *text && *text != '"'; text++)
 		if (*text == '\\' && !*++text)
@@ -62,23 +63,23 @@ struct tsdl_block {
 		*context, *fields;
 };
 
-static bool take_entry_value(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
+static bool parse_entry_value(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
 {
 	char **text = !strcmp(entry, "name") ? &b->name : !strcmp(entry, "uuid") ? &b->uuid : NULL;
 
 	if (!strcmp(entry, "id"))
-		return b->has_id = tsdl_count(p, UINT64_MAX, &b->id);
+		return b->has_id = tsdl_parse_count(p, UINT64_MAX, &b->id);
 	if (!strcmp(entry, "stream_id"))
-		return tsdl_count(p, UINT64_MAX, &b->stream_id);
+		return tsdl_parse_count(p, UINT64_MAX, &b->stream_id);
 	if (!text)
-		return skip_value(p);
+		return skip_entry_value(p);
 	if (*text)
 		return false;
-	*text = tsdl_quoted(p);
+	*text = tsdl_parse_literal(p);
 	return *text;
 }
 
-static bool take_entry_type(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
+static bool parse_entry_type(struct tsdl_parser *p, struct tsdl_block *b, const char *entry)
 {
 	const struct {
 		const char *entry;
@@ -97,7 +98,7 @@ static bool take_entry_type(struct tsdl_parser *p, struct tsdl_block *b, const c
 			continue;
 		if (*all[i].type)
 			return false;
-		*all[i].type = tsdl_type(p);
+		*all[i].type = tsdl_parse_type(p);
 		return *all[i].type && (*all[i].type)->kind == TYPE_STRUCT;
 	}
 	return false;
@@ -107,18 +108,19 @@ static bool parse_block(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	char entry[NAME_SIZE];
 
-	if (!tsdl_take(p, "{"))
+	if (!tsdl_consume_punctuation(p, "{"))
 		return false;
-	while (!tsdl_take(p, "}")) {
-		if (!take_entry_name(p, entry))
+	while (!tsdl_consume_punctuation(p, "}")) {
+		if (!parse_entry_name(p, entry))
 			return false;
-		if (tsdl_take(p, ":=") ? !take_entry_type(p, b, entry) :
-					 !tsdl_take(p, "=") || !take_entry_value(p, b, entry))
+		if (tsdl_consume_punctuation(p, ":=") ?
+			    !parse_entry_type(p, b, entry) :
+			    !tsdl_consume_punctuation(p, "=") || !parse_entry_value(p, b, entry))
 			return false;
-		if (!tsdl_take(p, ";"))
+		if (!tsdl_consume_punctuation(p, ";"))
 			return false;
 	}
-	return tsdl_take(p, ";");
+	return tsdl_consume_punctuation(p, ";");
 }
 
 static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
@@ -126,7 +128,7 @@ static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
 	struct metadata *out = p->out;
 	struct stream_type *last;
 
-	if (!b->packet_context || !b->event_header || metadata_stream(out, b->id))
+	if (!b->packet_context || !b->event_header || metadata_find_stream(out, b->id))
 		return false;
 	last = array_add(&out->streams, out->num_streams, sizeof(*last));
 	p->no_memory |= !last;
@@ -141,7 +143,7 @@ static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
 }
 
 /* Add an event; the name is taken over. */
-static bool add_event(struct tsdl_parser *p, struct tsdl_block *b)
+static bool add_event_type(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	struct metadata *out = p->out;
 	struct ctf_event_type *last;
@@ -167,19 +169,20 @@ static bool add_trace_type(struct tsdl_parser *p, struct tsdl_block *b)
 	return !b->uuid || ctf_parse_uuid(p->out->uuid, b->uuid);
 }
 
-static bool take_named_block(struct tsdl_parser *p)
+static bool parse_named_block(struct tsdl_parser *p)
 {
 	struct tsdl_block b = { 0 };
 	bool ok;
 
-	if (tsdl_take_word(p, "trace"))
+	if (tsdl_consume_word(p, "trace"))
 		ok = parse_block(p, &b) && add_trace_type(p, &b);
-	else if (tsdl_take_word(p, "stream"))
+	else if (tsdl_consume_word(p, "stream"))
 		ok = parse_block(p, &b) && add_stream_type(p, &b);
-	else if (tsdl_take_word(p, "event"))
-		ok = parse_block(p, &b) && add_event(p, &b);
+	else if (tsdl_consume_word(p, "event"))
+		ok = parse_block(p, &b) && add_event_type(p, &b);
 	else
-		ok = (tsdl_take_word(p, "env") || tsdl_take_word(p, "clock")) && parse_block(p, &b);
+		ok = (tsdl_consume_word(p, "env") || tsdl_consume_word(p, "clock")) &&
+		     parse_block(p, &b);
 	free(b.name);
 	free(b.uuid);
 	return ok;
@@ -191,9 +194,10 @@ static bool parse_declarations(struct tsdl_parser *p)
 		tsdl_skip_space(p);
 		if (!*p->at)
 			return true;
-		if (tsdl_take_word(p, "typealias") ? !parse_alias(p) :
-		    tsdl_take_word(p, "struct")	   ? !(tsdl_structure(p) && tsdl_take(p, ";")) :
-						     !take_named_block(p))
+		if (tsdl_consume_word(p, "typealias") ? !parse_type_alias(p) :
+		    tsdl_consume_word(p, "struct")    ? !(tsdl_parse_structure(p) &&
+							  tsdl_consume_punctuation(p, ";")) :
+							!parse_named_block(p))
 			return false;
 	}
 }
@@ -213,14 +217,14 @@ static bool find_tsdl_byte_order(struct tsdl_parser *p, const char *text)
 	if (!at)
 		return false;
 	p->at = at + sizeof(words) - 1;
-	if (!tsdl_take_word(p, "native") && !tsdl_order(p, &order))
+	if (!tsdl_consume_word(p, "native") && !tsdl_parse_byte_order(p, &order))
 		return false;
 	p->big_endian = order.is_big_endian;
-	return tsdl_take(p, ";") && !strstr(p->at, words);
+	return tsdl_consume_punctuation(p, ";") && !strstr(p->at, words);
 }
 
 /* Index a stream's events by id; LTTng numbers them from 0 on. */
-static bool index_events(struct tsdl_parser *p, struct stream_type *stream)
+static bool index_stream_events(struct tsdl_parser *p, struct stream_type *stream)
 {
 	const struct metadata *out = p->out;
 
@@ -251,7 +255,7 @@ static bool index_events(struct tsdl_parser *p, struct stream_type *stream)
 static bool index_all_events(struct tsdl_parser *p)
 {
 	for (size_t i = 0; i < p->out->num_streams; i++)
-		if (!index_events(p, &p->out->streams[i]))
+		if (!index_stream_events(p, &p->out->streams[i]))
 			return false;
 	return true;
 }
@@ -316,7 +320,7 @@ void metadata_release(struct metadata *metadata)
 	memset(metadata, 0, sizeof(*metadata));
 }
 
-const struct stream_type *metadata_stream(const struct metadata *metadata, uint64_t id)
+const struct stream_type *metadata_find_stream(const struct metadata *metadata, uint64_t id)
 {
 	for (size_t i = 0; i < metadata->num_streams; i++)
 		if (metadata->streams[i].id == id)

@@ -36,29 +36,29 @@ struct tsdl_parser {
 
 void tsdl_skip_space(struct tsdl_parser *p); /* comments, too */
 /* Return the length of the next word, or 0 if there is none. */
-size_t tsdl_word_length(struct tsdl_parser *p);
-bool tsdl_take(struct tsdl_parser *p, const char *punctuation);
-bool tsdl_take_word(struct tsdl_parser *p, const char *word);
+size_t tsdl_get_word_length(struct tsdl_parser *p);
+bool tsdl_consume_punctuation(struct tsdl_parser *p, const char *punctuation);
+bool tsdl_consume_word(struct tsdl_parser *p, const char *word);
 /* Results of the next functions are given back with free(). */
-char *tsdl_copy(struct tsdl_parser *p, const char *from, size_t length);
-char *tsdl_name(struct tsdl_parser *p);
+char *tsdl_copy_text(struct tsdl_parser *p, const char *from, size_t length);
+char *tsdl_parse_name(struct tsdl_parser *p);
 /*
  * Consume a string literal. Return NULL if the next token is not a string literal, or if the
  * literal contains a backslash.
  */
-char *tsdl_quoted(struct tsdl_parser *p);
-/* A number of 64 bits, signed; tsdl_count(): unsigned, up to @most. */
-bool tsdl_number(struct tsdl_parser *p, int64_t *value);
-bool tsdl_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
+char *tsdl_parse_literal(struct tsdl_parser *p);
+/* A number of 64 bits, signed; tsdl_parse_count(): unsigned, up to @most. */
+bool tsdl_parse_number(struct tsdl_parser *p, int64_t *value);
+bool tsdl_parse_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
 /* Append @between and the next word to a name, which has @used bytes so far. */
-bool tsdl_add_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between);
+bool tsdl_append_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between);
 
 /* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */
 
-const struct ctf_type *tsdl_type(struct tsdl_parser *p);
+const struct ctf_type *tsdl_parse_type(struct tsdl_parser *p);
 /* Parse a structure, after the word "struct". */
-const struct ctf_type *tsdl_structure(struct tsdl_parser *p);
-bool tsdl_order(struct tsdl_parser *p, struct ctf_type *type);
+const struct ctf_type *tsdl_parse_structure(struct tsdl_parser *p);
+bool tsdl_parse_byte_order(struct tsdl_parser *p, struct ctf_type *type);
 /* Name a type; @name is taken over. */
 bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type);
 

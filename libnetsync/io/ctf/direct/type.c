@@ -27,7 +27,7 @@ static bool skip_bits(struct bit_cursor *c, uint64_t bits)
 
 /* ---- layout of types ---------------------------------------------------- */
 
-static bool is_whole_bytes(const struct ctf_type *type)
+static bool has_whole_bytes(const struct ctf_type *type)
 {
 	switch (type->kind) {
 	case TYPE_INTEGER:
@@ -71,7 +71,7 @@ static void finish_structure(struct ctf_type *type)
 
 void type_finish(struct ctf_type *type)
 {
-	type->is_fixed = is_whole_bytes(type);
+	type->is_fixed = has_whole_bytes(type);
 	if (type->kind == TYPE_STRUCT)
 		finish_structure(type);
 	if (type->kind == TYPE_ARRAY && type->is_fixed)
@@ -115,7 +115,7 @@ static uint64_t load_integer(const uint8_t *from, uint64_t bytes, bool big_endia
 }
 
 /* Align, and check the byte order: one byte cannot have parts of both orders. */
-static bool begin_integer(const struct ctf_type *type, struct bit_cursor *c)
+static bool check_integer_start(const struct ctf_type *type, struct bit_cursor *c)
 {
 	if (!align_cursor(c, type->align))
 		return false;
@@ -125,9 +125,9 @@ static bool begin_integer(const struct ctf_type *type, struct bit_cursor *c)
 	return type->size <= c->end - c->at;
 }
 
-bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value)
+bool type_read_integer(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value)
 {
-	if (!begin_integer(type, c))
+	if (!check_integer_start(type, c))
 		return false;
 	*value = c->at % BYTE || type->size % BYTE ?
 			 gather_bits(c, type->size, type->is_big_endian) :
@@ -146,7 +146,7 @@ double type_read_float(const struct ctf_type *type, struct bit_cursor *c)
 	float single = 0;
 	double value = 0;
 
-	type_read(type, c, &bits);
+	type_read_integer(type, c, &bits);
 	if (type->size == 32) {
 		half = (uint32_t)bits;
 		memcpy(&single, &half, sizeof(single));
@@ -158,7 +158,7 @@ double type_read_float(const struct ctf_type *type, struct bit_cursor *c)
 
 /* ---- other types -------------------------------------------------------- */
 
-ptrdiff_t type_option(const struct ctf_type *variant, const uint64_t *slots)
+ptrdiff_t type_choose_option(const struct ctf_type *variant, const uint64_t *slots)
 {
 	const struct ctf_type *tag = variant->tag;
 	const uint64_t value = slots[variant->slot];
@@ -212,7 +212,7 @@ static bool skip_member(const struct type_member *m, struct bit_cursor *c)
 {
 	if (m->slot == NO_SLOT)
 		return type_skip(m->type, c);
-	return type_read(m->type, c, &c->slots[m->slot]);
+	return type_read_integer(m->type, c, &c->slots[m->slot]);
 }
 
 static bool skip_structure(const struct ctf_type *type, struct bit_cursor *c)
@@ -242,7 +242,7 @@ bool type_skip(const struct ctf_type *type, struct bit_cursor *c)
 	switch (type->kind) {
 	case TYPE_INTEGER:
 	case TYPE_FLOAT:
-		return begin_integer(type, c) && skip_bits(c, type->size);
+		return check_integer_start(type, c) && skip_bits(c, type->size);
 	case TYPE_STRING:
 		return skip_string(c);
 	case TYPE_ARRAY:
@@ -252,13 +252,13 @@ bool type_skip(const struct ctf_type *type, struct bit_cursor *c)
 	case TYPE_STRUCT:
 		return skip_structure(type, c);
 	case TYPE_VARIANT:
-		option = type_option(type, c->slots);
+		option = type_choose_option(type, c->slots);
 		return option >= 0 && type_skip(type->members[option].type, c);
 	}
 	return false;
 }
 
-bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member)
+bool type_skip_to_member(const struct ctf_type *type, struct bit_cursor *c, size_t member)
 {
 	if (!align_cursor(c, type->align))
 		return false;
@@ -282,8 +282,8 @@ bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member
 	return align_cursor(c, type->members[member].type->align);
 }
 
-bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
-		void *data)
+bool type_visit_integers(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
+			 void *data)
 {
 	if (!align_cursor(c, type->align))
 		return false;
@@ -294,16 +294,16 @@ bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_fu
 		uint64_t value;
 
 		if (inner->kind == TYPE_VARIANT) {
-			option = type_option(inner, c->slots);
+			option = type_choose_option(inner, c->slots);
 			if (option < 0)
 				return false;
 			inner = inner->members[option].type;
 		}
 		if (inner->kind == TYPE_STRUCT) {
-			if (!type_visit(inner, c, visit, data))
+			if (!type_visit_integers(inner, c, visit, data))
 				return false;
 		} else if (inner->kind == TYPE_INTEGER) {
-			if (!type_read(inner, c, &value))
+			if (!type_read_integer(inner, c, &value))
 				return false;
 			if (m->slot != NO_SLOT)
 				c->slots[m->slot] = value;

@@ -81,7 +81,7 @@ void type_finish(struct ctf_type *type);
 bool type_skip(const struct ctf_type *type, struct bit_cursor *c);
 
 /* Read an integer, extended to 64 bits by its sign. Return as type_skip(). */
-bool type_read(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value);
+bool type_read_integer(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value);
 
 /* Read a floating-point number of a place that type_skip() has passed. */
 double type_read_float(const struct ctf_type *type, struct bit_cursor *c);
@@ -94,13 +94,13 @@ typedef bool (*type_visit_func)(void *data, const char *name, const struct ctf_t
  * Skip a structure, calling @visit for its integers. Return false as type_skip() does, or if
  * @visit returned false.
  */
-bool type_visit(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
-		void *data);
+bool type_visit_integers(const struct ctf_type *type, struct bit_cursor *c, type_visit_func visit,
+			 void *data);
 
 /* Skip to a member, from the beginning of its structure. */
-bool type_enter(const struct ctf_type *type, struct bit_cursor *c, size_t member);
+bool type_skip_to_member(const struct ctf_type *type, struct bit_cursor *c, size_t member);
 
 /* Return the index of a variant's option by its tag, or -1 if there is none. */
-ptrdiff_t type_option(const struct ctf_type *variant, const uint64_t *slots);
+ptrdiff_t type_choose_option(const struct ctf_type *variant, const uint64_t *slots);
 
 #endif

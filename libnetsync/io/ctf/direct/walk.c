@@ -85,8 +85,8 @@ struct packet_taking {
 	const struct named *names;
 };
 
-static bool take_packet_integer(void *data, const char *name, const struct ctf_type *type,
-				uint64_t value)
+static bool use_packet_integer(void *data, const char *name, const struct ctf_type *type,
+			       uint64_t value)
 {
 	const struct packet_taking *t = data;
 
@@ -107,7 +107,7 @@ static bool take_packet_integer(void *data, const char *name, const struct ctf_t
 }
 
 /* Is the uuid of a packet that of the trace? */
-static bool is_of_trace(const struct metadata *metadata, struct bit_cursor c)
+static bool is_packet_of_trace(const struct metadata *metadata, struct bit_cursor c)
 {
 	const struct ctf_type *header = metadata->packet_header;
 	size_t i = 0;
@@ -117,8 +117,8 @@ static bool is_of_trace(const struct metadata *metadata, struct bit_cursor c)
 	if (i == header->num_members || !metadata->has_uuid)
 		return true;
 	if (header->members[i].type->kind != TYPE_ARRAY ||
-	    header->members[i].type->size != UUID_SIZE * BYTE || !type_enter(header, &c, i) ||
-	    c.end - c.at < UUID_SIZE * BYTE)
+	    header->members[i].type->size != UUID_SIZE * BYTE ||
+	    !type_skip_to_member(header, &c, i) || c.end - c.at < UUID_SIZE * BYTE)
 		return false;
 	return !memcmp(c.data + c.at / BYTE, metadata->uuid, UUID_SIZE);
 }
@@ -139,12 +139,12 @@ static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c
 				       .number = NOTHING,
 				       .discarded = NOTHING,
 				       .cpu = NOTHING };
-	if (!is_of_trace(walk->metadata, *c) ||
-	    !type_visit(walk->metadata->packet_header, c, take_packet_integer, &header))
+	if (!is_packet_of_trace(walk->metadata, *c) ||
+	    !type_visit_integers(walk->metadata->packet_header, c, use_packet_integer, &header))
 		return false;
-	stream = metadata_stream(walk->metadata, packet->stream_id);
+	stream = metadata_find_stream(walk->metadata, packet->stream_id);
 	return stream && packet->magic == PACKET_MAGIC &&
-	       type_visit(stream->packet_context, c, take_packet_integer, &context) &&
+	       type_visit_integers(stream->packet_context, c, use_packet_integer, &context) &&
 	       packet->begin != NOTHING && packet->bits % BYTE == 0 &&
 	       packet->content_bits <= packet->bits && packet->bits <= c->end &&
 	       c->at <= packet->content_bits;
@@ -201,7 +201,7 @@ static bool is_packet_before_window(const struct ctf_walk *walk, const struct ct
 	return packet->end < walk->wanted_from && packet->begin <= packet->end;
 }
 
-/* Start the next packet. Return as walk_next(). */
+/* Start the next packet. Return as walk_read_event(). */
 static int begin_walk_packet(struct ctf_walk *walk, uint64_t *lost)
 {
 	struct bit_cursor c = make_walk_cursor(walk, walk->next);
@@ -235,7 +235,7 @@ struct event_head {
 };
 
 /* The clock, of which @bits low bits are recorded, given that it never goes back. */
-static uint64_t clock_after(uint64_t clock, uint64_t part, uint64_t bits)
+static uint64_t extend_partial_clock(uint64_t clock, uint64_t part, uint64_t bits)
 {
 	uint64_t mask;
 
@@ -245,19 +245,19 @@ static uint64_t clock_after(uint64_t clock, uint64_t part, uint64_t bits)
 	return (clock & ~mask) + (part < (clock & mask) ? mask + 1 : 0) + part;
 }
 
-static bool take_event_head(void *data, const char *name, const struct ctf_type *type,
-			    uint64_t value)
+static bool use_event_head_integer(void *data, const char *name, const struct ctf_type *type,
+				   uint64_t value)
 {
 	struct event_head *head = data;
 
 	if (!strcmp(name, "id"))
 		head->id = value;
 	if (type->is_clock)
-		head->clock = clock_after(head->clock, value, type->size);
+		head->clock = extend_partial_clock(head->clock, value, type->size);
 	return !(type->is_clock && type->is_signed);
 }
 
-static bool skip_if_any(const struct ctf_type *type, struct bit_cursor *c)
+static bool skip_optional_type(const struct ctf_type *type, struct bit_cursor *c)
 {
 	return !type || type_skip(type, c);
 }
@@ -269,15 +269,15 @@ static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
 	struct bit_cursor c = walk->at;
 	const struct ctf_event_type *type;
 
-	if (!type_visit(stream->event_header, &c, take_event_head, &head) ||
+	if (!type_visit_integers(stream->event_header, &c, use_event_head_integer, &head) ||
 	    head.id >= stream->num_events || !stream->events[head.id])
 		return false;
 	type = stream->events[head.id];
 	event->context = c;
-	if (!skip_if_any(stream->event_context, &c))
+	if (!skip_optional_type(stream->event_context, &c))
 		return false;
 	event->specific = c;
-	if (!skip_if_any(type->context, &c))
+	if (!skip_optional_type(type->context, &c))
 		return false;
 	event->type = type;
 	event->common = stream->event_context;
@@ -285,7 +285,7 @@ static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
 	event->clock = head.clock;
 	event->fields = c;
 	/* An event of no size would be read for ever. */
-	if (!skip_if_any(type->fields, &c) || c.at == walk->at.at)
+	if (!skip_optional_type(type->fields, &c) || c.at == walk->at.at)
 		return false;
 	walk->at = c;
 	walk->clock = head.clock;
@@ -301,7 +301,7 @@ static void unmap_stream_file(struct ctf_walk *walk)
 }
 
 /* Continue with the next file in place of this one. Return false if there is no next file. */
-static bool take_next_file(struct ctf_walk *walk)
+static bool continue_with_next_file(struct ctf_walk *walk)
 {
 	struct ctf_walk *behind = walk->behind;
 
@@ -317,13 +317,13 @@ static bool take_next_file(struct ctf_walk *walk)
 	return true;
 }
 
-int walk_next(struct ctf_walk *walk, struct walked *event)
+int walk_read_event(struct ctf_walk *walk, struct walked *event)
 {
 	int ret;
 
 	while (!walk->in_packet || walk->at.at == walk->at.end) {
 		walk->in_packet = false;
-		if (walk->next == walk->size && !take_next_file(walk))
+		if (walk->next == walk->size && !continue_with_next_file(walk))
 			return WALK_END;
 		ret = begin_walk_packet(walk, &event->lost);
 		if (ret != WALK_EVENT)
@@ -368,7 +368,7 @@ struct ctf_walk *walk_new(const struct metadata *metadata, const char *path)
 	if (map_stream_file(walk, path)) {
 		c = make_walk_cursor(walk, 0);
 		if (read_packet_header(walk, &c, &first)) {
-			walk->stream = metadata_stream(metadata, first.stream_id);
+			walk->stream = metadata_find_stream(metadata, first.stream_id);
 			walk->packet.instance = first.instance;
 			return walk;
 		}
@@ -393,7 +393,7 @@ void walk_append(struct ctf_walk *walk, struct ctf_walk *behind)
 	walk->behind = behind;
 }
 
-bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last)
+bool walk_get_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last)
 {
 	uint64_t next = 0;
 
@@ -417,12 +417,12 @@ void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id, uint64_t *i
 	*instance = walk->packet.instance;
 }
 
-void walk_pass_before(struct ctf_walk *walk, uint64_t clock)
+void walk_set_begin(struct ctf_walk *walk, uint64_t clock)
 {
 	walk->wanted_from = clock;
 }
 
-bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event)
+bool walk_skip_counted(struct walk_counts *left, bool is_packet, bool is_event)
 {
 	if (left->packets) {
 		left->packets -= is_packet;
@@ -434,7 +434,7 @@ bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event)
 	return true;
 }
 
-const struct walk_counts *walk_counts(const struct ctf_walk *walk)
+const struct walk_counts *walk_get_counts(const struct ctf_walk *walk)
 {
 	return &walk->counts;
 }

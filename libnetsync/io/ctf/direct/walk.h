@@ -29,7 +29,7 @@ struct walked {
  * Get the begin times (cycles) of the first and the last packet of a walk that has not begun.
  * Return false if the packets are not in time order, or if a time is not known.
  */
-bool walk_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last);
+bool walk_get_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last);
 
 /*
  * Append the walk through another file of the same stream to a walk that has not begun. @walk
@@ -61,20 +61,20 @@ enum { WALK_END, WALK_EVENT, WALK_LOST };
  * Return WALK_EVENT; WALK_LOST if the tracer lost events before this packet; WALK_END; or
  * -EILSEQ if the rest is damaged or has an unknown layout, and was not counted.
  */
-int walk_next(struct ctf_walk *walk, struct walked *event);
+int walk_read_event(struct ctf_walk *walk, struct walked *event);
 
-const struct walk_counts *walk_counts(const struct ctf_walk *walk);
+const struct walk_counts *walk_get_counts(const struct ctf_walk *walk);
 
 /*
  * Did the walk pass the next packet's begin, event, or what else another reader finds?
  * @left: what the walk has counted, which is counted down.
  */
-bool walk_was_before(struct walk_counts *left, bool is_packet, bool is_event);
+bool walk_skip_counted(struct walk_counts *left, bool is_packet, bool is_event);
 
 /*
  * From now on, skip packets that end before @clock (cycles of the trace's clock), with their
  * events and the losses before them. Packets that do not report their end are not skipped.
  */
-void walk_pass_before(struct ctf_walk *walk, uint64_t clock);
+void walk_set_begin(struct ctf_walk *walk, uint64_t clock);
 
 #endif
