@@ -13,7 +13,7 @@
 #include <lttng/tracepoint-event.h>
 
 #undef NETSYNC_CTF_CLOCK
-#define NETSYNC_CTF_CLOCK(type, format, name) ctf_get_integer(type, name, rec->name)
+#define NETSYNC_CTF_CLOCK(type, format, name) ctf_integer(type, name, rec->name)
 
 LTTNG_TRACEPOINT_EVENT(netsync_clock,
 	TP_PROTO(const struct netsync_clock_record *rec),

@@ -31,7 +31,7 @@
 #define netsync_end							\
 	ctf_array(uint8_t, record, (const uint8_t *)rec, sizeof(*rec))
 #else
-#define netsync_dec(type, name) ctf_get_integer(type, name, rec->name)
+#define netsync_dec(type, name) ctf_integer(type, name, rec->name)
 #define netsync_hex(type, name) ctf_integer_hex(type, name, rec->name)
 #define netsync_addresses						\
 	ctf_sequence(uint8_t, saddr, netsync_saddr(&rec->addrs),	\
