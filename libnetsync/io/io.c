@@ -482,7 +482,7 @@ static int read_all_traces(struct netsync_io *io)
 	if (!ret)
 		ret = io_set_windows(io, hosts, num_hosts);
 	if (!ret)
-		ret = io_check_part(io);
+		ret = io_check_part_of_hosts(io);
 	if (!ret)
 		ret = io_prepare_readers(io);
 	if (!ret)

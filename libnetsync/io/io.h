@@ -483,7 +483,7 @@ const struct trace_reader *io_find_format(const char *format);
 bool io_reads_texts(const struct netsync_io *io);
 bool io_reads_trace(const struct netsync_io *io, const struct trace *trace);
 /* Is each host read by one part? 0, or io_fail(). */
-int io_check_part(struct netsync_io *io);
+int io_check_part_of_hosts(struct netsync_io *io);
 /*
  * Push a packet or clock event to the process that distributes the events of all parts, if any,
  * and otherwise to netsync.h. Return its error.

@@ -37,7 +37,7 @@ bool io_reads_trace(const struct netsync_io *io, const struct trace *trace)
 	return !io->part || (trace->host && find_part_of_trace(io, trace) == io->part->part);
 }
 
-int io_check_part(struct netsync_io *io)
+int io_check_part_of_hosts(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->num_traces && io->part; i++) {
 		const struct trace *trace = io->traces[i];

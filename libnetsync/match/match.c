@@ -266,7 +266,7 @@ static int update_peers_if_due(struct matcher *m, struct record_batch *b)
 	return 0;
 }
 
-static void learn_owners(struct matcher *m)
+static void learn_address_owners(struct matcher *m)
 {
 	for (size_t i = 0; i < m->num_owned; i++)
 		owners_learn(&m->owners, m->owned[i].host, m->owned[i].address);
@@ -316,7 +316,7 @@ static int match_batch(struct matcher *m)
 	if (ret)
 		return ret;
 	end_settling_of_shards(m);
-	learn_owners(m);
+	learn_address_owners(m);
 	b->end = m->number;
 	b->limit = m->limit;
 	b->oldest = find_oldest_undecided(m, m->begun);

@@ -200,7 +200,7 @@ static void test_socket_and_device_of_one(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* A sends to B through C, which is also traced, and which segments or merges. */
+/* A sends to B through C, which is also traced, and which splits or merges TCP segments. */
 static void test_router_cuts(void **state)
 {
 	struct bench *b = *state;

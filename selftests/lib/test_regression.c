@@ -4,7 +4,7 @@
 #include "pair/estimate.h"
 
 /* Return the offset of host 1 at a time of host 0. */
-static int64_t offset_by_seconds(int64_t t)
+static int64_t get_offset_at(int64_t t)
 {
 	return 7 * SEC + t / 10000;
 }
@@ -16,8 +16,8 @@ static void talk_every_second(struct pairs *ps, int64_t from, int messages, int6
 	for (int i = 0; i < messages; i++) {
 		const int64_t t = from + i * SEC;
 
-		add_message(ps, 0, 1, t, t + offset_by_seconds(t) + there);
-		add_message(ps, 1, 0, t + offset_by_seconds(t), t + back);
+		add_message(ps, 0, 1, t, t + get_offset_at(t) + there);
+		add_message(ps, 1, 0, t + get_offset_at(t), t + back);
 	}
 	assert_int_equal(pairs_settle(ps), 0);
 }
@@ -27,7 +27,7 @@ static void expect_regression(const struct pairs *ps, int64_t at, double offset,
 	struct estimate e;
 
 	estimate_regression(&e, ps->pair[0], 500e-6);
-	assert_float_equal(line_above(&e.line, at, offset_by_seconds(at)), offset, 1);
+	assert_float_equal(line_above(&e.line, at, get_offset_at(at)), offset, 1);
 	assert_float_equal(e.line.slope, slope, 1e-9);
 }
 
@@ -75,8 +75,8 @@ static void test_one_slope(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		add_message(&ps, 0, 1, i * SEC, i * SEC + offset_by_seconds(i * SEC) + 1000);
-	add_message(&ps, 1, 0, 50 * SEC + offset_by_seconds(50 * SEC), 50 * SEC + 1000);
+		add_message(&ps, 0, 1, i * SEC, i * SEC + get_offset_at(i * SEC) + 1000);
+	add_message(&ps, 1, 0, 50 * SEC + get_offset_at(50 * SEC), 50 * SEC + 1000);
 	assert_int_equal(pairs_settle(&ps), 0);
 	expect_regression(&ps, 50 * SEC, 0, 1e-4);
 	pairs_release(&ps);
@@ -91,11 +91,11 @@ static void test_one_direction(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++)
 		add_message(&ps, 0, 1, i * SEC,
-			    i * SEC + offset_by_seconds(i * SEC) + 1000 * (1 + i % 2));
+			    i * SEC + get_offset_at(i * SEC) + 1000 * (1 + i % 2));
 	assert_int_equal(pairs_settle(&ps), 0);
 	estimate_regression(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
-	assert_float_equal(line_above(&e.line, 50 * SEC, offset_by_seconds(50 * SEC)), 1500, 20);
+	assert_float_equal(line_above(&e.line, 50 * SEC, get_offset_at(50 * SEC)), 1500, 20);
 	pairs_release(&ps);
 }
 

@@ -10,8 +10,8 @@
 extern const char *const place_of_commands, *const place_of_netsync;
 
 /*
- * Return the path of netsync, for the programs netsync-COMMAND. The caller frees it. If netsync
- * is not found, set errno and return NULL.
+ * Return the path of the netsync executable, for use by the netsync-COMMAND programs. The caller
+ * frees it. If netsync is not found, set errno and return NULL.
  */
 char *make_path_of_netsync(void);
 

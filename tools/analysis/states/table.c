@@ -162,8 +162,8 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 		put_state_globs(out, &definition->with);
 	}
 	fprintf(out,
-		" by more than the error bounds of the clocks; for %" PRIu64
-		" of them, the order is uncertain within these bounds.\n",
+		" by more than the error bounds of the clocks; %" PRIu64
+		" may have overlapped, but by less than these bounds.\n",
 		found->uncertain);
 	if (!found->at_once)
 		return;
