@@ -12,32 +12,37 @@
 #define SAVED_VERSION 2
 
 /*
- * Limits that make sums of all parts fit: packets and messages of a part; the magnitude
- * of the rounding-up offset, ns, beyond the resolution of any stamp; and the magnitude of
- * y, ns, which is a difference of two hosts' times plus that offset.
+ * Limits that keep the sums over all parts from overflowing. SAVED_MAX_COUNT limits the packets
+ * and the messages of one part. SAVED_MAX_RAISED limits the magnitude of the rounding-up offset,
+ * ns, and exceeds the resolution of any timestamp. SAVED_MAX_Y limits the magnitude of y, ns,
+ * which is the difference of two hosts' times plus that offset.
  */
 #define SAVED_MAX_COUNT (UINT64_C(1) << 56)
 #define SAVED_MAX_RAISED (INT64_C(1) << 40)
 #define SAVED_MAX_Y (2 * NETSYNC_MAX_SPAN + SAVED_MAX_RAISED)
 
-/* The saved state as read. Hosts have the numbers of the object that saved them. */
+/* The saved state after reading. Hosts have the numbers of the object that saved them. */
 struct saved {
 	struct netsync_stats stats;
-	struct host *host; /* name is not terminated: */
+	struct host *host; /* their names have no terminating NUL; see name_length */
 	size_t *name_length;
-	struct histogram *(*stack)[2]; /* of each host; NULL if none */
+	/* one pair for each host; a pointer is NULL if there is no histogram */
+	struct histogram *(*stack)[2];
 	struct steering *steering;
 	size_t num_hosts;
 	struct pairs pairs;
-	struct peer_pair *counts; /* counts in .past */
+	struct peer_pair *counts; /* the counts are in .past */
 	size_t num_counts;
 	struct held_message *held;
 	size_t num_held;
-	struct held_message *uncovered; /* of struct held */
+	struct held_message *uncovered; /* messages for held.uncovered */
 	size_t num_uncovered;
 };
 
-/* Read all bytes. Return 0; -ENOMEM; -EPROTO if the version differs; -EBADMSG. */
+/*
+ * Read the saved state from @bytes. Return 0, -ENOMEM, -EPROTO if the version differs, or
+ * -EBADMSG if the bytes are invalid.
+ */
 int saved_read(struct saved *s, const void *bytes, size_t size);
 void saved_release(struct saved *s);
 

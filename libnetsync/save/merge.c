@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Add struct saved to struct netsync, as if all input had been pushed to this object. All
+ * Add a saved state to a struct netsync, as if its input had been pushed to this object. All
  * values are checked before the object is changed.
  */
 #include <errno.h>
@@ -11,11 +11,12 @@
 #include "save/format.h"
 #include "save/save.h"
 
-/* The place of a saved host in this object. */
+/* The host of this object that a saved host corresponds to. */
 struct host_place {
 	uint32_t number;
 	bool is_new;
-	int64_t shift; /* from relative to the origin there to relative to the origin here, ns */
+	/* difference that converts times from the saved origin to the origin in this object, ns */
+	int64_t shift;
 };
 
 struct saved_merging {
@@ -95,8 +96,8 @@ static int check_host_times(struct saved_merging *m, size_t i)
 }
 
 /*
- * Were messages used that would have been rejected if the other object's readings had
- * been known?
+ * Did a host use messages that would have been rejected if the readings of @other had been
+ * known?
  */
 static bool was_used_before_steering(const struct host *h, const struct steering *own,
 				     const struct steering *other)
@@ -130,8 +131,8 @@ static int check_steering(struct saved_merging *m, size_t i)
 			return refuse_merge(m, -ERANGE,
 					    "clock readings are more than 36 years apart");
 	/*
-	 * Readings may be out of range if they were pushed before any other time of the
-	 * host.
+	 * Readings that were pushed before any other time of the host have not been checked
+	 * against the times of the host.
 	 */
 	if ((s->num && was_host_seen(host) && is_merged_time_far(s->point[0].t, host->origin)) ||
 	    (own->num && was_host_seen(host) && is_merged_time_far(own->point[0].t, host->origin)))
@@ -145,7 +146,10 @@ static int check_steering(struct saved_merging *m, size_t i)
 		return refuse_merge(
 			m, -EALREADY,
 			"the clock readings were pushed to the other object in a different order");
-	/* Its messages are counted from the anchor. */
+	/*
+	 * Raw time is counted from the anchor. An anchored clock therefore needs readings, and
+	 * the anchor must be near them.
+	 */
 	return s->anchored && (is_merged_time_far(s->anchor.raw,
 						  s->num ? first->raw : s->anchor.raw) ||
 			       !s->num) ?
@@ -174,8 +178,8 @@ static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 }
 
 /*
- * Compute the shift of y of a pair. The result fits into 64 bits, because every shift is
- * at most 2^61.
+ * Return the shift of a pair's y. The result fits into 64 bits, because every shift is at most
+ * 2^61.
  */
 static int64_t compute_y_shift(const struct saved_merging *m, const struct pair *p)
 {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The state of struct netsync that netsync_solve() needs -> bytes; take.c reads them in the
- * same order.
+ * Write the part of struct netsync that netsync_solve() needs as bytes. take.c reads the items
+ * in the same order.
  */
 #include <string.h>
 
 #include "save/format.h"
 #include "save/save.h"
 
-/* Bytes that are written at once. Chosen. */
+/* Size of the write buffer, in bytes. Chosen. */
 #define SAVED_ROOM 4096
 /*
- * Room beyond what reserve_saved_room() is asked for, since a number takes up to LEB128_MAX bytes.
+ * Space that reserve_saved_room() guarantees, in bytes. It exceeds LEB128_MAX, the longest
+ * encoding of a number.
  */
 #define MAX_SAVED_ITEM 24
 
 struct saving {
 	netsync_write_func write;
 	void *data;
-	int error;	      /* of write(), which is then not called again */
-	struct bytes_put put; /* into the room */
+	int error;	      /* the error of write(), which is then not called again */
+	struct bytes_put put; /* the write position in the buffer */
 	uint8_t room[SAVED_ROOM];
 };
 
@@ -34,7 +35,7 @@ static int flush_saved(struct saving *p)
 	return p->error;
 }
 
-/* Return where a number can be put. */
+/* Make space for one number in the buffer, and return the write position. */
 static struct bytes_put *reserve_saved_room(struct saving *p)
 {
 	if (p->put.at > p->room + SAVED_ROOM - MAX_SAVED_ITEM)
@@ -139,7 +140,10 @@ static void save_hosts(struct saving *p, const struct netsync *ns)
 	}
 }
 
-/* Corners count from the beginning of their bin, regardless of the origin of times. */
+/*
+ * The x of a corner is saved relative to the beginning of its bin, so that the bytes do not
+ * depend on the origin of times.
+ */
 static void save_bin(struct saving *p, const struct envelope *e, const struct bin *b)
 {
 	const int64_t begin = b->index * (INT64_C(1) << e->shift) + e->base;

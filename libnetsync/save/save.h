@@ -17,12 +17,12 @@
 
 #include "handle.h"
 
-/* Write the state, without packets that found no counterpart: 0 or -errno. */
+/* Write the state, except packets that found no counterpart. Return 0 or a negative errno. */
 int saved_write(struct netsync *ns, netsync_write_func write, void *data);
 
 /*
- * Add what saved_write() wrote: 0; or a negative errno, and *@why is the reason, or NULL
- * if out of memory. Except for -ENOMEM, nothing was changed then.
+ * Add a state that saved_write() wrote. Return 0 or a negative errno. On failure, *@why is the
+ * reason, or NULL if out of memory. Unless the error is -ENOMEM, a failed call changes nothing.
  */
 int saved_merge(struct netsync *ns, const void *bytes, size_t size, const char **why);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bytes of save.c -> struct saved. The bytes are not trusted: values beyond the limits
- * that the rest of the library relies on are refused, and memory use is bounded by a
+ * Read the bytes that save.c wrote into struct saved. The bytes are not trusted. Values beyond
+ * the limits that the rest of the library relies on are refused, and memory use is at most a
  * multiple of the size of the input.
  */
 #include <errno.h>
@@ -11,7 +11,10 @@
 #include "save/format.h"
 #include "util/array.h"
 
-/* Minimum sizes of saved items (bytes), which limit their numbers. */
+/*
+ * Minimum sizes of saved items, in bytes. The size of the input divided by these sizes limits
+ * the number of items.
+ */
 #define HOST_BYTES 9
 #define POINT_BYTES 13
 #define PAIR_BYTES 2
@@ -50,8 +53,8 @@ static int64_t load_span(struct bytes_take *t)
 }
 
 /*
- * Allocate @num zeroed elements. NULL if the input is bad, or out of memory, which also
- * marks it bad.
+ * Allocate @num zeroed elements. Return NULL if the input is bad or memory is short; the latter
+ * also marks the input as bad.
  */
 static void *allocate_loaded_array(struct bytes_take *t, size_t num, size_t size)
 {
@@ -160,7 +163,7 @@ static void load_hosts(struct bytes_take *t, struct saved *s)
 	}
 }
 
-/* Load the numbers of two different hosts, in ascending order. */
+/* Load the numbers of two different hosts in ascending order. */
 static void load_host_pair(struct bytes_take *t, const struct saved *s, uint32_t *host)
 {
 	for (int i = 0; i < 2; i++) {
@@ -178,16 +181,16 @@ static bool is_sum_within(__int128 sum, uint64_t num, int64_t lo, int64_t hi)
 	return sum >= (__int128)num * lo && sum <= (__int128)num * hi;
 }
 
-/* Load a bin. Its corners follow in the pool. */
+/* Load a bin and append its corners to the pool. */
 static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 {
 	const int64_t width = INT64_C(1) << e->shift;
-	/* Times are below 2^62, and points of a bin are within 2^60 of them. */
+	/* Times are below 2^62, and the points of a bin are at most 2^60 from them. */
 	const int64_t most = NETSYNC_MAX_TIME / width + 2;
 	int64_t begin, before = -1;
 
 	b->index = bytes_take_within(t, most);
-	/* |index| * width and |base| are 2^63 and 2^62 at most. */
+	/* |index| * width is at most 2^63, and |base| is at most 2^62. */
 	t->bad |= __builtin_mul_overflow(b->index, width, &begin) ||
 		  __builtin_add_overflow(begin, e->base, &begin) || begin > NETSYNC_MAX_SPAN ||
 		  begin < -NETSYNC_MAX_SPAN - width;
@@ -208,7 +211,7 @@ static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 	}
 }
 
-/* Their corners are consecutive. */
+/* Set the corner pointers of all bins, whose corners are consecutive in the pool. */
 static void set_bin_corners(struct envelope *e)
 {
 	size_t used = 0;
@@ -240,10 +243,13 @@ static void load_envelope(struct bytes_take *t, struct direction *d, int64_t bas
 		set_bin_corners(e);
 }
 
-/* Is a sum of @num products within the range of products of two times? */
+/* Is @sum within the range that @num products of two times can have? */
 static bool is_sum_of_products(struct wide sum, uint64_t num)
 {
-	/* Times and y are at most 2^62: products are at most 2^124, so high has 2^60. */
+	/*
+	 * Times and y are at most 2^62, so a product is at most 2^124, and contributes at most
+	 * 2^60 to the high part.
+	 */
 	const __int128 most = ((__int128)num + 1) << 60;
 
 	return sum.high <= most && sum.high >= -most;
