@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The likelihood of a factor: the lowest of n messages of one direction, as a function of
- * z = minimum delay + phase of the sender - phase of the receiver.
+ * The likelihood of a factor: the probability of the lowest of n messages of one direction, as a
+ * function of z = minimum delay + phase of the sender - phase of the receiver.
  *
- * The likelihood is a mixture. In component (k, j), the k lowest messages are wrong, and
- * the others are of kind j. Messages of kind 0 exceed z by exponential delays of mean mu;
- * the lowest of m is therefore exponential with rate m / mu. Messages of kind j > 0 are
- * all lifted together, by an exponential of mean LIFT[j] mu; the spacings of the lowest
- * are those of kind 0.
+ * The likelihood is a mixture. In component (k, j), the k lowest messages are wrong, and the
+ * others are of kind j. Messages of kind 0 exceed z by exponential delays with mean mu, so the
+ * lowest of m messages exceeds z by an exponential delay with rate m / mu. Messages of kind j >
+ * 0 are all lifted together by an exponential delay with mean LIFT[j] mu. The spacings between
+ * the lowest messages are distributed as for kind 0.
  */
 #include <math.h>
 
 #include "model/model.h"
 
-/* Mean of a lift, in mean excesses. Chosen: a third of 3, 10, 40, 200, 10^3 and 10^4. */
+/* Mean of each kind of lift, in mean excesses. Chosen: a third of 3, 10, 40, 200, 10^3 and 10^4. */
 static const double LIFT[DELAY_LIFTS] = { 0, 1, 10.0 / 3, 40.0 / 3, 200.0 / 3, 1e3 / 3, 1e4 / 3 };
-/* A wrong message is uniform over this range, ns (0.1 s). Chosen. */
+/* Range in which a wrong message is uniformly distributed, ns (0.1 s). Chosen. */
 #define WRONG_RANGE 1e8
-/* Initial and largest share of wrong messages. Chosen. */
+/* Initial and maximum share of wrong messages. Chosen. */
 #define FIRST_WRONG 1e-3
 #define MOST_WRONG 0.3
 /*
- * If all messages of a factor are wrong, each message beyond the lowest ones counts as
- * this probability: they were wrong together. Chosen.
+ * Exponent of the likelihood of each message beyond the lowest ones, if all messages of a factor
+ * are wrong. It is below 1, because such messages are wrong together. Chosen.
  */
 #define WRONG_TOGETHER 0.1
-/* Initially, each kind of lift is rarer than the previous one by this factor. Chosen. */
+/* Ratio of the initial shares of successive kinds of lift. Chosen. */
 #define RARER 0.1
 /* Pseudo-counts of wrong messages, of all messages, and of each kind of delay. Chosen. */
 #define PRIOR_WRONG 0.01
 #define PRIOR_ALL 1.0
 #define PRIOR_LIFT 1e-3
-/* Rarer kinds of delay are skipped, for speed. */
+/* Minimum share of a kind of delay. Rarer kinds are skipped for speed. */
 #define LEAST_SHARE 1e-7
-/* Components less likely than e^-25 times the best are skipped, for speed. */
+/* Components whose likelihood is less than e^-25 times the largest are skipped for speed. */
 #define NEGLIGIBLE 25.0
-/* Components with a smaller responsibility are not used for learning, for speed. */
+/* Minimum responsibility of a component that is used for learning, for speed. */
 #define LEAST_TAUGHT 1e-6
 
 /* ---- a normal times an exponential, cut off ------------------------------ */
 
 /*
- * Standard deviations beyond which truncation has no effect, and beyond which the
- * asymptotic series holds.
+ * Distances from the limit in standard deviations. Above UNCUT, truncation has no effect; below
+ * ASYMPTOTIC, the asymptotic series is used.
  */
 #define UNCUT 8.0
 #define ASYMPTOTIC -12.0
 /*
- * Lower limit of a truncated normal's variance, in variances of the normal: rounding
- * could leave none.
+ * Minimum variance of a truncated normal, as a fraction of the normal's variance. Rounding
+ * errors could otherwise make the variance zero or negative.
  */
 #define LEAST_VARIANCE 1e-9
 
@@ -85,7 +85,7 @@ double cut_normal_moments(double limit, double variance, double rate, struct mom
 struct component {
 	double log_weight;
 	struct moments z;
-	double slack; /* from z to the lowest message that is not wrong, ns */
+	double slack; /* distance from z to the lowest message that is not wrong, ns */
 	double blur;  /* expected square of the blur, ns^2 */
 	size_t wrong;
 	int kind;
@@ -94,11 +94,11 @@ struct component {
 struct components {
 	struct component c[LOWEST * DELAY_LIFTS + 1];
 	size_t num;
-	double best; /* log weight */
-	/* Logarithms that components share. */
+	double best; /* largest log weight */
+	/* Logarithms that all components share. */
 	double log_mean;
-	double log_left[LOWEST];      /* of the number of messages from the i-th lowest on */
-	double log_kind[DELAY_LIFTS]; /* of the share of a kind, divided by the lift's mean */
+	double log_left[LOWEST];      /* number of messages from the i-th lowest upwards */
+	double log_kind[DELAY_LIFTS]; /* share of a kind divided by the mean of its lift */
 };
 
 static void add_component(struct components *all, const struct component *c)
@@ -120,7 +120,10 @@ static void begin_components(struct components *all, const struct lowest *l,
 			all->log_kind[j] = log(j ? d->lift[j] / LIFT[j] : d->lift[j]);
 }
 
-/* The log density of the spacings between the lowest messages, and of their orders. */
+/*
+ * Return the log density of the spacings between the lowest messages, including the number of
+ * their orders.
+ */
 static double compute_log_spacings(const struct components *all, const struct lowest *l,
 				   double mean, size_t wrong)
 {
@@ -134,7 +137,10 @@ static double compute_log_spacings(const struct components *all, const struct lo
 	return sum;
 }
 
-/* Add the components in which @wrong messages are wrong; @log_wrong is the log probability. */
+/*
+ * Add the components in which @wrong messages are wrong. @log_wrong is the log probability of
+ * these messages.
+ */
 static void add_kind_components(struct components *all, const struct lowest *l,
 				const struct delay_law *d, struct moments cavity, size_t wrong,
 				double log_wrong)
@@ -151,10 +157,10 @@ static void add_kind_components(struct components *all, const struct lowest *l,
 
 		if (d->lift[j] < LEAST_SHARE)
 			continue;
-		/* Less the rate of kind 0, which is among the spacings. */
+		/* Remove the rate of kind 0, which the spacings include. */
 		log_weight = common + all->log_kind[j] - (j ? all->log_left[wrong] : 0) -
 			     rate * limit;
-		/* Without truncation, the integral is an upper bound. */
+		/* The integral without truncation is an upper bound. */
 		if (log_weight + rate * rate * total / 2 < all->best - NEGLIGIBLE)
 			continue;
 		log_weight += cut_normal_moments(limit, total, rate, &m);
@@ -187,7 +193,7 @@ static void find_components(struct components *all, const struct lowest *l,
 		      &(struct component){ .log_weight = log_wrong, .z = cavity, .wrong = l->num });
 }
 
-/* Add the expectations of a component, times its responsibility. */
+/* Add the expectations of a component, weighted by its responsibility. */
 static void add_expectations(struct delay_law *d, const struct lowest *l, const struct component *c,
 			     double share)
 {

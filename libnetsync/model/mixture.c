@@ -8,35 +8,41 @@
 
 #include "model/model.h"
 
-/* Smallest scale of a frequency increment, ppb, and ratio of successive scales. Chosen. */
+/*
+ * Smallest scale of a frequency increment, ppb; the ratio of successive scales; and their
+ * number. Chosen.
+ */
 #define FIRST_BEND 10.0
 #define BEND_FACTOR 4.0
 #define BEND_SCALES 9
-/* Initial share of knot intervals with an increment of each scale. Chosen. */
+/* Initial share of knot intervals that have an increment of a given scale. Chosen. */
 #define FIRST_BENDS 0.02
 /*
- * The same for phase, ns, with the initial number of increments of each scale in the
- * whole span. Chosen.
+ * Smallest scale of a phase increment, ns; the ratio of successive scales; their maximum number;
+ * and the initial number of increments of each scale in the whole span. Chosen.
  */
 #define FIRST_JUMP 1000.0
 #define JUMP_FACTOR 6.0
 #define JUMP_SCALES 12
 #define FIRST_JUMPS 1e-3
-/* Minimum range of a jump, ns, which gives more than one scale. Chosen. */
+/*
+ * Minimum range for the largest scale of a phase increment, ns, so that more than one scale is
+ * used. Chosen.
+ */
 #define LEAST_RANGE 1e5
-/* The largest scale is this multiple of the range of the phase. Chosen. */
+/* Largest scale of a phase increment, in ranges of the phase. Chosen. */
 #define RANGES 3.0
 /*
- * Largest share of all scales together over a length: a quiet interval stays possible.
+ * Maximum share of all scales together over a length, so that a quiet interval remains possible.
  * Chosen.
  */
 #define MOST_SHARE 0.9
-/* A smaller responsibility does not widen an increment: it arises by chance. Chosen. */
-#define LEAST_RESPONSIBILITY 1e-4
 /*
- * Number of increments of each scale in the whole span that are added, so that no rate is 0.
+ * Minimum responsibility of a scale that widens an increment. Smaller ones arise by chance.
  * Chosen.
  */
+#define LEAST_RESPONSIBILITY 1e-4
+/* Pseudo-count of increments of each scale in the whole span, so that no rate is 0. Chosen. */
 #define PRIOR_INCREMENTS 1e-3
 
 static double square_number(double v)
@@ -69,13 +75,13 @@ void mixture_init_for_phase(struct scale_mixture *m, double span, double range)
 	}
 }
 
-/* The share of increments of scale @j over a length. */
+/* Return the share of increments of scale @j over a length. */
 static double compute_scale_share(const struct scale_mixture *m, size_t j, double length)
 {
 	return fmin(m->rate[j] * length, MOST_SHARE / (double)m->scales);
 }
 
-/* The share of increments of no scale over a length. */
+/* Return the share of increments of no scale over a length. */
 static double compute_quiet_share(const struct scale_mixture *m, double length)
 {
 	double none = 1;
@@ -85,13 +91,13 @@ static double compute_quiet_share(const struct scale_mixture *m, double length)
 	return none;
 }
 
-/* The logarithm of a normal density at the cavity's mean. */
+/* Return the log density of a normal at the cavity's mean, up to a constant. */
 static double compute_log_evidence(const struct increment_cavity *c, double variance)
 {
 	return -0.5 * (log(variance) + square_number(c->mean) / variance);
 }
 
-/* The responsibility of no scale, followed by that of each scale. */
+/* Compute the responsibility of no scale, weight[0], and of each scale. */
 static void weigh_scales(const struct scale_mixture *m, const struct increment_cavity *c,
 			 double weight[MOST_SCALES + 1])
 {
@@ -115,7 +121,7 @@ static void weigh_scales(const struct scale_mixture *m, const struct increment_c
 
 double mixture_compute_log_share(const struct scale_mixture *m, double length, double variance)
 {
-	/* As far below the smallest scale as the next scale is above it. */
+	/* This limit is as far below the smallest scale as the next scale is above it. */
 	const double least = m->variance[0] * m->variance[0] / m->variance[1];
 	size_t j = 0;
 

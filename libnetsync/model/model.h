@@ -23,44 +23,50 @@
 
 /* ---- the state of a clock ------------------------------------------------ */
 
-/* Components of the state; each has increments. */
+/* The components of the state. Each component has increments. */
 enum { STATE_PHASE, STATE_FREQUENCY, STATE_DRIFT, STATE_JERK, STATES };
 
-/* Replace a state by its Taylor series after @length. */
+/* Replace a state by its prediction after @length, by its Taylor series. */
 void state_shift(double state[STATES], double length);
 
 /* Apply the transpose of state_shift() to a gradient with respect to the later state. */
 void state_shift_back(double gradient[STATES], double length);
 
-/* Replace a covariance by that of the shifted state. */
+/* Replace a covariance by the covariance of the predicted state. */
 void covariance_shift(double p[STATES][STATES], double length);
 
 /*
- * Convert second derivatives with respect to the later state to those with respect to the
- * earlier one.
+ * Convert second derivatives with respect to the later state to second derivatives with respect
+ * to the earlier state.
  */
 void information_shift_back(double n[STATES][STATES], double length);
 
-/* What a half-way increment of one component adds to the state at the later knot. */
+/*
+ * Set the effect of a unit increment of one component, half-way between two knots, on the state
+ * at the later knot.
+ */
 void increment_set_loading(double loading[STATES], int component, double length);
 
 /* ---- increments: scale mixtures ------------------------------------------ */
 
-/* Maximum scales of a mixture. Chosen: for phase, 6^12 us is more than an hour. */
+/*
+ * Maximum number of scales of a mixture. Chosen. With 13 scales, the largest one of the phase
+ * would be 6^12 us, which is more than half an hour.
+ */
 #define MOST_SCALES 13
 
 /*
- * An increment over a length L is normal with variance @base L; with probability @rate[j]
- * L, the variance is larger by @variance[j].
+ * An increment over a length L is normal with variance @base L. With probability @rate[j] L, the
+ * variance is larger by @variance[j].
  */
 struct scale_mixture {
 	size_t scales;
 	double variance[MOST_SCALES]; /* in ascending order */
 	double rate[MOST_SCALES];     /* expected increments per second */
-	double sum[MOST_SCALES];      /* of responsibilities, from which the rates are learned */
+	double sum[MOST_SCALES];      /* sum of responsibilities, from which the rate is learned */
 };
 
-/* All other information on an increment: a normal cavity. */
+/* The cavity of an increment: a normal that represents all other information on the increment. */
 struct increment_cavity {
 	double length; /* s */
 	double base;   /* variance of a quiet increment */
@@ -68,48 +74,60 @@ struct increment_cavity {
 	double variance;
 };
 
-/* Frequency: scales from 10 ppb, in factors of 4; the random walk explains smaller ones. */
+/*
+ * Initialize the mixture for frequency increments. Scales begin at 10 ppb and grow by factors of
+ * 4. The random walk explains smaller increments.
+ */
 void mixture_init_for_frequency(struct scale_mixture *m, double length);
 
-/* Phase: scales from 1 us, in factors of 6, to three times the @range of the phase, ns. */
+/*
+ * Initialize the mixture for phase increments. Scales begin at 1 us and grow by factors of 6, up
+ * to three times the @range of the phase, ns.
+ */
 void mixture_init_for_phase(struct scale_mixture *m, double span, double range);
 
 /*
  * Return the variance of a normal increment that has, with the cavity, the same posterior mean
- * as the mixture. Responsibilities are added to the sums; *quiet is the responsibility of no
+ * as the mixture. Add the responsibilities to the sums. Set *@quiet to the responsibility of no
  * scale.
  */
 double mixture_match_moments(struct scale_mixture *m, const struct increment_cavity *c,
 			     double *quiet);
 
-/* The log share of increments over a length whose scale has this variance beyond the base. */
+/*
+ * Return the log share of increments over a length whose scale has this variance in addition to
+ * the base.
+ */
 double mixture_compute_log_share(const struct scale_mixture *m, double length, double variance);
 
-/* Learn the rates from the sums over @span, and reset the sums. */
+/* Learn the rates from the sums over @span, in s, and reset the sums. */
 void mixture_learn(struct scale_mixture *m, double span);
 
 /* ---- delays of messages -------------------------------------------------- */
 
-/* Kinds of delay: usual, and each lift that all messages of a factor may share. */
+/*
+ * Number of kinds of delay: the usual kind, and each kind of lift that all messages of a factor
+ * may share.
+ */
 #define DELAY_LIFTS 7
 /*
- * The number of lowest messages of a factor that may be wrong. Chosen: if more are wrong, all
- * are.
+ * Maximum number of lowest messages of a factor that may be wrong. Chosen. If more messages are
+ * wrong, all of them are taken to be wrong.
  */
 #define LOWEST 3
 
-/* The delays of one direction of a link, beyond the minimum delay. */
+/* The distribution of delays beyond the minimum delay, for one direction of a link. */
 struct delay_law {
-	double mean;		  /* of the exponential excess, ns */
+	double mean;		  /* mean of the exponential excess, ns */
 	double wrong;		  /* share of messages that are wrong */
-	double lift[DELAY_LIFTS]; /* shares of factors by kind */
-	double blur;		  /* variance of what coarse stamps add to z, ns^2 */
-	/* Expected counts and sums, from which the above is learned. */
+	double lift[DELAY_LIFTS]; /* share of the factors of each kind */
+	double blur;		  /* variance that coarse timestamps add to z, ns^2 */
+	/* Expected counts and sums, from which the parameters above are learned. */
 	double num_excess, sum_excess, num_all, num_wrong;
 	double num_lift[DELAY_LIFTS];
 };
 
-/* The messages of a factor: their number, and the lowest observed delays, ascending. */
+/* The messages of a factor: their number, and their lowest observed delays in ascending order. */
 struct lowest {
 	double messages;
 	size_t num;
@@ -128,21 +146,24 @@ struct moments {
  */
 double cut_normal_moments(double limit, double variance, double rate, struct moments *m);
 
-/* Set the initial shares. */
+/* Set the initial parameters. */
 void delay_law_begin(struct delay_law *d, double mean, double blur);
 
 /*
- * Moments of the tilted distribution of z: the cavity times the factor of its messages.
- * With @learn, add expected counts to those of the law.
+ * Return the moments of the tilted distribution of z, which is the cavity times the factor of
+ * its messages. With @learn, add expected counts to those of @d.
  */
 struct moments delay_tilt_cavity(const struct lowest *l, struct delay_law *d, struct moments cavity,
 				 bool learn);
 
-/* The logarithm of the integral of the cavity times the factor. */
+/* Return the logarithm of the integral of the cavity times the factor. */
 double delay_compute_evidence(const struct lowest *l, const struct delay_law *d,
 			      struct moments cavity);
 
-/* Learn the law from the sums, and reset them; @least is the lower limit of the mean, ns. */
+/*
+ * Learn the parameters from the sums, and reset the sums. @least is the lower limit of the mean,
+ * ns.
+ */
 void delay_law_learn(struct delay_law *d, double least);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state space: transitions over a length of time, and the effect of increments. */
+/* The state space: transitions over a length of time, and the loading of increments. */
 #include <string.h>
 
 #include "model/model.h"
 
-/* Terms of the Taylor series: length^k / k!. */
+/* Compute the coefficients of the Taylor series, length^k / k!. */
 static void set_taylor_powers(double power[STATES], double length)
 {
 	power[0] = 1;
@@ -12,7 +12,7 @@ static void set_taylor_powers(double power[STATES], double length)
 		power[k] = power[k - 1] * length / k;
 }
 
-/* Compute a later state in place: no row needs the rows before it. */
+/* Compute a later state in place. This is possible because no row depends on the rows before it. */
 static void shift_vector_forward(double *v, size_t stride, const double power[STATES])
 {
 	for (size_t i = 0; i < STATES; i++)
