@@ -20,7 +20,7 @@
 #include "util/number.h"
 #include "util/search.h"
 
-/* Size of elements in the first version of the library. */
+/* Sizes of the elements in the first version of the library, in bytes. */
 #define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + sizeof(int64_t))
 #define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + sizeof(int64_t))
 
@@ -141,7 +141,10 @@ const struct netsync_knot *netsync_model_knot(const struct netsync_model *model,
 	return (const void *)((const char *)model->knots + (size_t)index * model->knot_size);
 }
 
-/* Search near @near, and update @near. If @near is NULL, search all segments. */
+/*
+ * Find the segment of @t. Search near @near, and update @near. If @near is NULL, search all
+ * segments.
+ */
 static const struct netsync_segment *find_segment(const struct netsync_clock *c, int64_t t,
 						  struct clock_place *near)
 {
@@ -159,7 +162,10 @@ static double compute_time_distance(int64_t from, int64_t to)
 	return __builtin_sub_overflow(to, from, &d) ? (double)((__int128)to - from) : (double)d;
 }
 
-/* Largest distances (ns) of the true time from the corrected time; or NETSYNC_UNKNOWN. */
+/*
+ * Largest distances of the true time below and above the corrected time, in ns; NETSYNC_UNKNOWN
+ * if not known.
+ */
 struct sides {
 	int64_t below;
 	int64_t above;
@@ -174,7 +180,7 @@ static uint32_t find_knot(const struct netsync_clock *c, int64_t t, struct clock
 	return near->knot;
 }
 
-/* a + part * (b - a) + more, rounded up; NETSYNC_UNKNOWN if it does not fit. */
+/* Return a + part * (b - a) + more, rounded up, or NETSYNC_UNKNOWN if the result does not fit. */
 static int64_t interpolate_bound(int64_t a, int64_t b, double part, double more)
 {
 	double v;
@@ -293,7 +299,7 @@ struct range clock_convert_range(const struct netsync_clock *c, struct range t,
 	if (t.lo == INT64_MIN || t.hi == INT64_MAX) {
 		const struct range lo = { t.lo, t.lo }, hi = { t.hi, t.hi };
 
-		/* A clock runs forward: a finite end of t bounds that end of r. */
+		/* A clock runs forward, so a finite end of t bounds the same end of r. */
 		r = (struct range){ INT64_MIN, INT64_MAX };
 		if (t.lo > INT64_MIN)
 			r.lo = clock_convert_range(c, lo, near).lo;
@@ -302,8 +308,8 @@ struct range clock_convert_range(const struct netsync_clock *c, struct range t,
 		return r;
 	}
 	/*
-	 * Both bounds are linear between knots and ends of segments: checking these
-	 * suffices.
+	 * Both bounds are linear between knots and segment ends, so it suffices to check these
+	 * points.
 	 */
 	extend_range_by_interval(c, t.lo, &r, near);
 	from = *near;

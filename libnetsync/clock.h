@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The model of a clock, segments of time and knots of error bounds: see netsync.h. */
+/*
+ * The model of a clock: segments that correct its time, and knots that carry error bounds. See
+ * netsync.h.
+ */
 #ifndef NETSYNC_CLOCK_H
 #define NETSYNC_CLOCK_H
 
@@ -15,20 +18,20 @@
  */
 int copy_sized_struct(void *to, const void *from, uint32_t size);
 
-/* Position in a model of the last converted time, near which the next search starts. */
+/* The position of the last converted time in a model. The next search starts there. */
 struct clock_place {
 	uint32_t segment;
 	uint32_t knot;
 };
 
 /*
- * The range of possible times on the reference clock, by the error bounds, for a range of
- * times on the host's clock; ns of either clock.
+ * Return the range of possible times on the reference clock for a range of times on the host's
+ * clock, taking the error bounds into account. Both ranges are in ns.
  */
 struct range clock_convert_range(const struct netsync_clock *c, struct range t,
 				 struct clock_place *near);
 
-/* Compute netsync_segment.bound_ns of all segments from the knots. */
+/* Compute netsync_segment.bound_ns for all segments from the knots. */
 void clock_set_bounds(struct netsync_clock *c);
 
 #endif

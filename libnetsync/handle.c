@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Functions shared by the files with public calls: errors, the state of a struct netsync,
- * messages.
+ * Functions that the files with public calls share. They set errors, manage the state of a
+ * struct netsync, and add messages.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -72,7 +72,10 @@ static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t 
 	       (steering_known(&ns->steering[from]) || steering_known(&ns->steering[to]));
 }
 
-/* Add a message of hosts that are not steered, as far as is known. Times are relative. */
+/*
+ * Add a message between hosts that are not known to be steered. Times are relative to the hosts'
+ * origins.
+ */
 static int add_unsteered_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
 				 int64_t recv)
 {
@@ -88,9 +91,9 @@ static int add_unsteered_message(struct netsync *ns, uint32_t from, uint32_t to,
 }
 
 /*
- * Sort the early messages of a part: defer messages of hosts that turned out to be steered; if
- * @all, use the others. Return 0, or -ENOMEM, after which the next call retries the remaining
- * messages.
+ * Sort the early messages of a part. Defer messages of hosts that turned out to be steered. If
+ * @all is true, use the other messages. Return 0 or -ENOMEM. After -ENOMEM, the next call
+ * retries the remaining messages.
  */
 static int sort_early_messages_of_part(struct netsync *ns, struct early *early, bool all)
 {
@@ -141,8 +144,8 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t s
 	if (is_either_steered(ns, from, to))
 		return defer_message(ns, from, to, send, recv);
 	/*
-	 * Add messages in the order in which they came: pairs need less memory in order
-	 * of time.
+	 * Pairs need less memory if messages are added in order of time, so early messages are
+	 * added first.
 	 */
 	if (early->num >= MOST_EARLY || (early->num && send >= EARLY_NS && recv >= EARLY_NS))
 		ret = sort_early_messages_of_part(ns, early, true);

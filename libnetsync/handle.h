@@ -14,20 +14,20 @@
 #include "steer/held.h"
 #include "util/parallel.h"
 
-/* Use of a host's messages with other hosts in one part of the pairs; see get_pair_part(). */
+/* What the messages in one part of the pairs reveal about a host; see get_pair_part(). */
 struct used {
-	int64_t last;		      /* the latest time of messages that are not held, ns */
-	struct resolution resolution; /* of the stamps */
+	int64_t last; /* the latest time of messages that were used, not deferred, ns */
+	struct resolution resolution; /* the resolution of the timestamps */
 };
 
 struct netsync {
 	struct host *host;
 	size_t num_hosts;
 	size_t host_room;
-	struct steering *steering; /* of each host */
+	struct steering *steering; /* array indexed by host */
 	size_t steering_room;
-	bool steered;		       /* any host is */
-	struct used *used[PAIR_PARTS]; /* of each host */
+	bool steered;		       /* at least one host has clock readings */
+	struct used *used[PAIR_PARTS]; /* arrays indexed by host */
 	size_t used_room[PAIR_PARTS];
 	struct held held;
 	struct early early[PAIR_PARTS];
@@ -41,7 +41,7 @@ struct netsync {
 	void *packet_data;
 	netsync_message_func message_func;
 	void *message_data;
-	/* results */
+	/* The results of netsync_solve(). */
 	bool solved;
 	uint32_t reference;
 	struct netsync_pair_info *pair_info;
@@ -49,27 +49,28 @@ struct netsync {
 	char error[512];
 };
 
-/* Set the sentence of netsync_error(). Return @error. */
+/* Set the message that netsync_error() returns. Return @error. */
 int handle_fail(struct netsync *ns, int error, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int handle_fail_no_memory(struct netsync *ns);
-/* Set the sentence for a call that cannot wait for threads, or cannot use their results. */
+/* Set the message for a call that cannot wait for threads, or cannot use their results. */
 int handle_fail_to_match(struct netsync *ns, int error);
 
-/* Clear the error of an earlier call, so that netsync_error() reports the last call only. */
+/* Clear the error of an earlier call, so that netsync_error() reports only the last call. */
 static inline void handle_forget_error(struct netsync *ns)
 {
 	*ns->error = '\0';
 }
 
 struct steered_hosts handle_get_steered_hosts(const struct netsync *ns);
-/* Copy to a host what the parts of pairs know of it. */
+/* Collect what the parts of the pairs know about a host, and store it in the host. */
 void handle_gather_parts(struct netsync *ns, uint32_t host);
-/* Add a message, with times relative to the hosts' origins: 0 or -ENOMEM. */
+/* Add a message, whose times are relative to the hosts' origins. Return 0 or -ENOMEM. */
 int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv);
 /*
- * Hold the early messages of hosts that turned out to be steered; if @all, use the others.
- * Return 0, or -ENOMEM, after which the next call retries the remaining ones.
+ * Sort the early messages. Defer messages of hosts that turned out to be steered. If @all is
+ * true, use the other messages. Return 0 or -ENOMEM. After -ENOMEM, the next call retries the
+ * remaining messages.
  */
 int handle_sort_early_messages(struct netsync *ns, bool all);
 /* Forget the results of netsync_solve(). */

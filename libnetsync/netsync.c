@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public calls for input; each processing step has its own files. */
+/* The public calls for input. Each processing step has its own files. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -13,13 +13,13 @@
 #include "handle.h"
 #include "save/save.h"
 
-/*
- * Minimum size of struct netsync_packet: the members of some protocols may be unknown to
- * a caller.
- */
+/* Minimum size of struct netsync_packet. Callers may not know the members of later protocols. */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
-/* Several threads may call it for pairs of different parts, if no host is steered. */
+/*
+ * Add a matched message. If no host is steered, several threads may call this function for pairs
+ * in different parts.
+ */
 static int use_matched_message(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
 	struct netsync *ns = arg;
@@ -66,10 +66,13 @@ struct netsync *netsync_new(void)
 
 void netsync_free(struct netsync *ns)
 {
-	/* A lost matcher stays allocated until the process ends. */
+	/*
+	 * A matcher whose threads do not exist in this process stays allocated until the process
+	 * ends.
+	 */
 	if (!ns || matcher_is_lost(&ns->matcher))
 		return;
-	/* Release the matcher first, because threads may be working. */
+	/* Release the matcher first, because its threads may still be working. */
 	matcher_release(&ns->matcher);
 	parallel_release(&ns->parallel);
 	handle_drop_results(ns);
@@ -95,7 +98,7 @@ const char *netsync_error(const struct netsync *ns)
 
 /* ---- input ------------------------------------------------------------- */
 
-/* Allocate space for another host: 0 or -ENOMEM. */
+/* Allocate space for another host. Return 0 or -ENOMEM. */
 static int grow_hosts(struct netsync *ns)
 {
 	int ret = array_grow(&ns->host, &ns->host_room, ns->num_hosts, sizeof(*ns->host));
@@ -152,8 +155,8 @@ static bool is_time_in_range(int64_t t)
 }
 
 /*
- * Are two times too far apart? Both satisfy is_time_in_range(), so their difference fits into
- * 64 bits.
+ * Are two times too far apart? Both times satisfy is_time_in_range(), so their difference fits
+ * into 64 bits.
  */
 static bool is_time_too_far(int64_t a, int64_t b)
 {
@@ -162,7 +165,7 @@ static bool is_time_too_far(int64_t a, int64_t b)
 	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
 }
 
-/* Is a time valid for a host? 0 or -errno. */
+/* Check that a time is valid for a host. Return 0 or a negative errno. */
 static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 {
 	const struct steering *s;
@@ -189,7 +192,7 @@ static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 	return 0;
 }
 
-/* Convert a checked time to one relative to the host's origin, its first time. */
+/* Convert a checked time to a time relative to the host's origin, which is its first time. */
 static int64_t make_time_relative(struct host *h, int64_t t)
 {
 	if (h->first > h->last)
@@ -231,8 +234,8 @@ static bool is_loopback_address(const uint8_t *addr)
 }
 
 /*
- * Complete a packet with zeros for members that the caller does not know. The result is stored
- * in @room if needed. Return NULL if the size is invalid.
+ * Complete a packet with zeros for members that the caller does not know. If this requires a
+ * copy, the copy is stored in @room. Return NULL if the size is invalid.
  */
 static const struct netsync_packet *complete_packet(const struct netsync_packet *pkt,
 						    struct netsync_packet *room)
@@ -293,7 +296,7 @@ static void report_watched_packet(const struct netsync *ns, const struct netsync
 	ns->packet_func(ns->packet_data, &told);
 }
 
-/* Add a checked event, whose relative time is @t: 0 or -ENOMEM. */
+/* Add a checked packet event, whose relative time is @t. Return 0 or -ENOMEM. */
 static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	int ret = match_packet(ns, p);
@@ -308,7 +311,10 @@ static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p
 	return 0;
 }
 
-/* Add a packet if other objects match other shards: each object counts some of the events. */
+/*
+ * Add a packet event if other objects match the other shards. In this case, each object counts
+ * only some of the events.
+ */
 static int add_shared_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	const struct shards shards = matcher_find_shards(p);
@@ -380,7 +386,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 		ret = check_host_time(ns, to, recv_ns);
 	if (ret)
 		return ret;
-	/* Threads that match packets add pairs, too. */
+	/* Wait for the threads that match packets, because they also add pairs. */
 	ret = matcher_wait(&ns->matcher);
 	if (ret)
 		return handle_fail_to_match(ns, ret);
@@ -403,7 +409,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 	return 0;
 }
 
-/* Check a clock reading and its host: 0 or -errno. */
+/* Check a clock reading and its host. Return 0 or a negative errno. */
 static int check_clock_point(struct netsync *ns, const struct netsync_clock_point *p)
 {
 	const struct host *h;
@@ -463,7 +469,7 @@ int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *poi
 	if (steering_add(&ns->steering[point->host], &p))
 		return handle_fail_no_memory(ns);
 	ns->steered = true;
-	/* From now on, messages are held in one list. */
+	/* From now on, all messages are deferred to one list. */
 	ns->matcher.one_thread = true;
 	/*
 	 * Messages that cannot be deferred now, because memory is short, are deferred before
@@ -483,8 +489,8 @@ void netsync_watch_packets(struct netsync *ns, netsync_packet_func func, void *d
 void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void *data)
 {
 	/*
-	 * Messages matched earlier go to the old callback; the next call returns an error
-	 * again.
+	 * Report the messages matched so far to the old callback. If matching failed, the next
+	 * call returns the error again.
 	 */
 	matcher_wait(&ns->matcher);
 	ns->message_func = func;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public calls that read what netsync_solve() found. */
+/* The public calls that return the results of netsync_solve(). */
 #include <errno.h>
 
 #include "clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* netsync_solve(): options and all input -> the clocks of the hosts. */
+/* netsync_solve() estimates the clocks of the hosts from the options and all input. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "steer/result.h"
 #include "util/parallel.h"
 
-/* Later options may be missing. */
+/* Minimum size of struct netsync_options. Callers may not know later options. */
 #define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
 
 /* struct netsync_options documents the reason. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 /*
- * Slew rate of adjtime(3), which adds to the rate of the clock (ppm; Linux: MAX_TICKADJ).
- * It is assumed for clocks that may be steered, unless the caller gives a maximum skew.
+ * Slew rate of adjtime(3) (MAX_TICKADJ in Linux), which adds to the rate of the clock, in ppm.
+ * This rate is assumed for clocks that may be steered, unless the caller gives a maximum skew.
  */
 #define SLEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
@@ -40,7 +40,7 @@ static int estimate_pair(void *arg, size_t i)
 	return 0;
 }
 
-/* Times are raw, and so are the clocks. */
+/* Estimate the clocks from raw times, for which the clocks are not steered. */
 static int solve_raw_times(struct netsync *ns, struct task *task)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
@@ -89,10 +89,13 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 	return ret;
 }
 
-/* Maximum length of host names in a message. Chosen: fits on a screen, and into ns->error. */
+/*
+ * Maximum length of the list of host names in a message. Chosen to fit on a screen and into
+ * ns->error.
+ */
 #define MAX_NAMES_SIZE 256
 
-/* Name all hosts, or the first ones. */
+/* Report that the reference is unknown. The message lists all hosts, or as many as fit. */
 static int fail_for_unknown_reference(struct netsync *ns, const char *reference)
 {
 	char names[MAX_NAMES_SIZE] = "";
@@ -140,15 +143,15 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 	/* A caller that gives a maximum drift declares that the clocks are not steered. */
 	task->left_alone = opt->max_drift_ppm_s != 0;
 	/*
-	 * ppm per second are 1e-6 per 1e9 ns. With a smaller drift than that of
-	 * oscillators, the curvature of a clock would be mistaken for change points, and
-	 * a bound would be reported where the assumption does not hold.
+	 * The drift is converted from ppm per second, which is 1e-6 per 1e9 ns. If the limit
+	 * were below the drift of oscillators, the curvature of a clock would be mistaken for
+	 * change points, and a bound would be reported although its assumption does not hold.
 	 */
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	/*
-	 * Readings reveal that clocks are steered, but not by how much between untrusted
-	 * readings.
+	 * Clock readings reveal that clocks are steered, but not how far they move between
+	 * untrusted readings.
 	 */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
 					opt->max_skew_ppm && !ns->steered ? 0 : SLEW_PPM * 1e-6);
@@ -162,8 +165,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 }
 
 /*
- * Settle all pairs with the resolutions of the stamps so far, or with @least, the
- * resolution that the caller gave, if that is larger.
+ * Settle all pairs. Each host has the resolution of its timestamps so far, or @least, the
+ * resolution that the caller gave, if @least is larger.
  */
 static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 {
