@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The grid: cells of time of each host, with one knot each, and factors. A factor has the
- * kept messages of a direction that share a cell on both hosts.
+ * The grid of knots and factors. The time of each host is divided into cells with one knot each.
+ * A factor consists of the kept messages of one direction that share a cell on both hosts.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,29 +12,37 @@
 #include "util/search.h"
 
 /*
- * Minimum messages of a cell, times the square root of the host's links: with more
- * neighbours, each may have fewer messages in the cell. Chosen.
+ * Number of messages that a cell of a host with one link should have. It grows with the square
+ * root of the number of links, because with more neighbours, each neighbour may have fewer
+ * messages in the cell. Chosen.
  */
 #define CELL_MESSAGES 16.0
-/* Target number of cells for hosts with few messages; a cell has at least one. Chosen. */
+/*
+ * Target number of cells of a host with few messages, and minimum number of messages in a cell.
+ * Chosen.
+ */
 #define FEW_CELLS 64.0
 #define LEAST_MESSAGES 1.0
 /*
- * Maximum cells of a host, divided by its number of links plus one, which limits the cost
- * of a round; and the number that every host may have. Chosen, by make bench-truth.
+ * Maximum number of cells of a host. MOST_CELLS is divided by the number of links plus one, to
+ * limit the cost of a round; LEAST_CELLS is the number that every host may have. Chosen by make
+ * bench-truth.
  */
 #define MOST_CELLS 8192.0
 #define LEAST_CELLS 128.0
-/* A cell is at most this many times as long as most cells. Chosen. */
+/* Maximum length of a cell, in mean lengths of a cell. Chosen. */
 #define LONGEST 4.0
-/* Minimum length between knots, s, so that no length is 0. */
+/* Minimum length between two knots, s, so that no length is 0. */
 #define LEAST_LENGTH 1e-7
 /*
- * Halve a cell if the adjacent frequency increment, at the middle of the cell, deflects
- * the curve by more than this fraction of the phase's standard deviation. Chosen.
+ * A cell is halved if an adjacent frequency increment deflects the phase by more than this
+ * fraction of its standard deviation at the middle of the cell. Chosen.
  */
 #define SEEN_BEND 0.3
-/* A site is replaced if the variance of its cavity grew by this factor. Chosen. */
+/*
+ * Factor by which the variance at the new knots of a halved cell grows, because their sites are
+ * replaced. Chosen.
+ */
 #define WIDER 4.0
 
 /* The time of a message on a host, and the number of messages that it stands for. */
@@ -51,8 +59,8 @@ static int compare_shares(const void *a, const void *b)
 }
 
 /*
- * List all messages of a host in order of time, *num of them, to be freed. Return NULL if out
- * of memory.
+ * List all messages of a host in order of time, and set *@num to their number. The caller frees
+ * the list. Return NULL if out of memory.
  */
 static struct timed_share *list_host_messages(const struct inference *n, size_t host, size_t *num,
 					      size_t *links)
@@ -91,7 +99,7 @@ static void set_cell_lengths(struct chain *c)
 		c->knot[i].length = fmax(c->knot[i].t - c->knot[i - 1].t, LEAST_LENGTH);
 }
 
-/* The number of messages that a cell should have. */
+/* Return the number of messages that a cell should have. */
 static double count_cell_messages(double all, size_t links)
 {
 	const double cells = fmax(MOST_CELLS / (double)(links + 1), LEAST_CELLS);
@@ -159,7 +167,10 @@ int factor_compare(const void *a, const void *b)
 	return compare_knots(p->knot, q->knot);
 }
 
-/* Sort the messages of a direction by the cells of both hosts. */
+/*
+ * Find the cells of each message on both hosts, and sort the messages of a direction by these
+ * cells.
+ */
 static void sort_messages(const struct inference *n, const struct infer_link *l,
 			  struct link_direction *d)
 {
@@ -181,7 +192,10 @@ static void sort_messages(const struct inference *n, const struct infer_link *l,
 		qsort(d->message, d->num, sizeof(*d->message), compare_cells);
 }
 
-/* Create factors from sorted messages: 0 or -ENOMEM; the caller owns the previous ones. */
+/*
+ * Create factors from sorted messages. Return 0 or -ENOMEM. The caller must save the previous
+ * factors.
+ */
 static int make_factors(struct link_direction *d)
 {
 	size_t num = 0;
@@ -232,7 +246,7 @@ void grid_release(struct inference *n)
 
 /* ---- observed delays ------------------------------------------------------ */
 
-/* The phase at a time in a knot's cell, relative to the phase at the knot. */
+/* Return the phase at a time in a knot's cell, relative to the phase at the knot. */
 static double extrapolate_phase(const struct chain *c, uint32_t knot, double t)
 {
 	const struct knot *k;
@@ -294,8 +308,8 @@ int grid_recompute_delays(struct inference *n)
 /* ---- refinement ---------------------------------------------------------- */
 
 /*
- * Return the frequency increment before a knot, given all messages; the next function returns
- * the phase increment.
+ * Return the posterior frequency increment before a knot. The next function returns the
+ * posterior phase increment.
  */
 static double compute_frequency_increment(const struct knot *k)
 {
@@ -307,7 +321,7 @@ static double compute_phase_increment(const struct knot *k)
 	return k->jump * k->score[STATE_PHASE].gradient;
 }
 
-/* The uncertainty of the phase within a cell that adjacent increments cause. */
+/* Return the variance of the phase within a cell that adjacent increments cause. */
 static double compute_phase_spread(const struct chain *c, size_t knot)
 {
 	const double most = c->jumps.variance[c->jumps.scales - 1];
@@ -334,7 +348,7 @@ static bool has_significant_increment(const struct knot *k)
 	       (k->jump > 0 && fabs(jump) > deviation);
 }
 
-/* Make a part of a knot's cell. */
+/* Return a knot for a part of an old knot's cell, with messages [from, to). */
 static struct knot get_grid_part(const struct chain *c, uint32_t old, const struct timed_share *s,
 				 size_t from, size_t to)
 {
@@ -351,7 +365,10 @@ static struct knot get_grid_part(const struct chain *c, uint32_t old, const stru
 	return k;
 }
 
-/* Halve a cell with messages @from to @to; *num is the number of knots. */
+/*
+ * Halve a cell with messages [from, to), and append both knots to @knot, of which there are
+ * *@num.
+ */
 static void halve_cell(const struct chain *c, uint32_t old, const struct timed_share *s,
 		       size_t from, size_t to, struct knot *knot, size_t *num)
 {
@@ -360,14 +377,17 @@ static void halve_cell(const struct chain *c, uint32_t old, const struct timed_s
 
 	k[0] = get_grid_part(c, old, s, from, middle);
 	k[1] = get_grid_part(c, old, s, middle, to);
-	/* The place of a bend in the cell is open again. */
+	/*
+	 * A frequency increment may be anywhere in the cell, so the new interval gets the larger
+	 * variance.
+	 */
 	if (old + 1 < c->num)
 		k[1].bend = fmax(k[0].bend, c->knot[old + 1].bend);
 	k[1].jump = 0;
 	*num += 2;
 }
 
-/* Refine a chain, and add the number of halved cells to *halved: 0 or -ENOMEM. */
+/* Refine a chain, and add the number of halved cells to *@halved. Return 0 or -ENOMEM. */
 static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 {
 	struct chain *c = &n->chain[host];
@@ -382,7 +402,7 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 
 		while (to < num && (i + 1 == c->num || s[to].t < c->knot[i + 1].from))
 			to++;
-		/* Messages of one time stay together. */
+		/* Messages with the same time stay together. */
 		if (split && to > at + 1 && s[at + (to - at) / 2].t > s[at].t) {
 			halve_cell(c, (uint32_t)i, s, at, to, knot, &out);
 			count++;
@@ -406,7 +426,10 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 	return 0;
 }
 
-/* Set a factor of the new grid: keep its old site, or make a new one. */
+/*
+ * Set the site of a factor of the new grid: keep the old site, or make a new one if a cell was
+ * halved.
+ */
 static void set_factor_site(const struct inference *n, const struct infer_link *l, int way,
 			    struct factor *f, const struct factor *old, size_t num_old)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rounds of inference. Each round updates all factors, the marginals of all clocks,
- * and what was learned of noise and delays. When a round changes little, cells next to
- * clock events are halved.
+ * The rounds of inference. Each round updates all factors, the marginals of all clocks, and the
+ * learned parameters of noise and delays. When a round changes little, cells next to large
+ * increments are halved.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,29 +14,38 @@
 #include "util/statistics.h"
 
 /*
- * Maximum rounds with the first grid and with each finer one; and maximum finer grids.
- * Chosen.
+ * Maximum number of rounds with the first grid and with each finer grid, and maximum number of
+ * finer grids. Chosen.
  */
 #define FIRST_ROUNDS 80
 #define FINER_ROUNDS 15
 #define FINER_GRIDS 6
-/* Messages are moved along the clocks every MOVE_ROUNDS rounds. Chosen. */
+/* Period, in rounds, of recomputing the observed delays along the current clocks. Chosen. */
 #define MOVE_ROUNDS 4
 /*
- * Stop when the last round moved sites by less than this, in standard deviations, and
- * changed no clock's variance by more than this fraction; both are means. Chosen.
+ * Inference stops when the root mean square move of sites, in standard deviations, and each
+ * clock's change of the mean log variance are below this limit. Chosen.
  */
 #define SETTLED 0.01
-/* Fraction of a round's change that is applied to sites. Chosen. */
+/* Fraction of a round's change that is applied to sites, for two hosts and for more. Chosen. */
 #define DAMPING 0.4
 #define DAMPING_OF_MANY 0.8
-/* Initial noise: ns^2/s, ppb^2/s, and so on. Chosen. */
+/* Initial intensities of the process noise, in ns^2/s, ppb^2/s, and so on. Chosen. */
 static const double FIRST_NOISE[STATES] = { 1, 100, 10, 0.1 };
-/* Initially, a clock may bend anywhere: by 20 ppm in the root of a second, ppb^2/s. Chosen. */
+/*
+ * Initial variance of frequency increments, ppb^2/s. A clock may initially change its frequency
+ * anywhere, by 20 ppm in the root of a second. Chosen.
+ */
 #define FIRST_BEND 4e8
-/* Standard deviation of the first state: 1 ms, 1000 ppm, 0.1 ppm/s, 1 ppb/s^2. Chosen. */
+/*
+ * Standard deviations of the state at the first knot: 1 ms, 1000 ppm, 0.1 ppm/s, 1 ppb/s^2.
+ * Chosen.
+ */
 static const double FIRST_DEVIATION[STATES] = { 1e6, 1e6, 100, 1 };
-/* Minimum standard deviation of a minimum delay's prior, ns, or in mean excesses. Chosen. */
+/*
+ * Minimum standard deviation of the prior of a minimum delay, in ns and in mean excesses; the
+ * larger one applies. Chosen.
+ */
 #define DELAY_DEVIATION 1e4
 #define DELAY_EXCESSES 10.0
 /* Minimum span of time, s, so that no rate is infinite. */
@@ -69,8 +78,8 @@ static void init_chain(struct chain *c, double span)
 }
 
 /*
- * Compute the mean excess of a direction, which is the median spacing of the lowest two
- * messages. Return a negative value if no factor has two messages.
+ * Estimate the mean excess of a direction from the median spacing of the lowest two messages.
+ * Return a negative value if no factor has two messages.
  */
 static double compute_first_mean_delay(const struct link_direction *d, double *v)
 {
@@ -86,8 +95,8 @@ static double compute_first_mean_delay(const struct link_direction *d, double *v
 }
 
 /*
- * Write half of the sums of the lowest delays of both directions in one cell, which do
- * not depend on the phase, to @v. Return their number.
+ * For each cell, write half of the sum of the lowest delays of both directions, which does not
+ * depend on the phase, to @v. Return the number of sums.
  */
 static size_t list_half_delay_sums(const struct infer_link *l, double *v)
 {
@@ -106,7 +115,7 @@ static size_t list_half_delay_sums(const struct infer_link *l, double *v)
 	return n;
 }
 
-/* Initialize the delays of a link: 0 or -ENOMEM. */
+/* Initialize the delays of a link. Return 0 or -ENOMEM. */
 static int init_link_delays(struct infer_link *l)
 {
 	const size_t most = l->direction[0].num_factors > l->direction[1].num_factors ?
@@ -127,7 +136,7 @@ static int init_link_delays(struct infer_link *l)
 	spread = fmax(deviation - middle, 1);
 	free(v);
 	for (int way = 0; way < 2; way++) {
-		/* If this direction has few messages, use the other one. */
+		/* If no factor of this direction has two messages, use the other direction. */
 		double m = mean[way] >= 0 ? mean[way] : mean[!way];
 
 		m = m >= 0 ? m : FIRST_EXCESS;
@@ -138,14 +147,14 @@ static int init_link_delays(struct infer_link *l)
 			 DELAY_EXCESSES * (l->direction[0].law.mean + l->direction[1].law.mean));
 	l->first.precision = 1 / (deviation * deviation);
 	l->first.weighted = middle * l->first.precision;
-	/* Clocks are estimated with this delay while factors use only their own messages. */
+	/* This delay is used as long as factors use only their own messages. */
 	l->delay = (struct moments){ middle, spread * spread };
 	return 0;
 }
 
 /* ---- rounds -------------------------------------------------------------- */
 
-/* The mean of the logarithms of all variances. */
+/* Return the mean of the logarithms of all phase variances. */
 static double compute_mean_log_variance(const struct chain *c)
 {
 	double sum = 0;
@@ -186,7 +195,10 @@ static int learn_host(void *inference, size_t h)
 	return 0;
 }
 
-/* With @move, look for steps before learning mistakes them for noise. */
+/*
+ * Smooth all clocks and learn their noise. With @move, look for steps before learning, because learning
+ * would mistake them for noise.
+ */
 static int update_hosts(struct inference *n, bool move)
 {
 	const struct infer_task *t = n->task;
@@ -209,9 +221,9 @@ static bool is_inference_settled(const struct inference *n)
 }
 
 /*
- * @alone: in the first round, factors use only their own messages, as the hosts have no
- * estimates yet. A second such round would combine messages from both sides of a step again, in
- * one cell.
+ * Run up to @rounds rounds. With @alone, factors use only their own messages in the first round,
+ * because the hosts have no estimates yet. A second such round would again combine messages from
+ * both sides of a step in one cell.
  */
 static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 {
@@ -225,7 +237,7 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 		if (!ret)
 			ret = propagate_messages(n);
 		if (!ret)
-			/* Until the last such round, not all hosts have estimates. */
+			/* Look for steps in the first round and in the middle. */
 			ret = update_hosts(n, !i || i == rounds / 2);
 		if (n->learn && is_inference_settled(n))
 			break;
@@ -233,7 +245,7 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 	return ret;
 }
 
-/* Make the first sites and marginals from the curves of the tree. Return 0 or -ENOMEM. */
+/* Compute the first sites and marginals from the curves of the tree. Return 0 or -ENOMEM. */
 static int init_from_tree(struct inference *n)
 {
 	int ret;
@@ -250,7 +262,7 @@ static void join_delay(struct chain *c, struct infer_link *l)
 	c->delay_prior = l->first;
 }
 
-/* Initialize links, chains and factors: 0 or -ENOMEM. */
+/* Initialize links, chains and factors. Return 0 or -ENOMEM. */
 static int init_inference(struct inference *n)
 {
 	int ret = grid_begin(n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The messages of all pairs -> the posterior of all clocks, by the model of model/. */
+/* Infers the posterior of all clocks from the messages of all pairs, by the model of model/. */
 #ifndef NETSYNC_INFER_INFER_H
 #define NETSYNC_INFER_INFER_H
 
@@ -9,34 +9,37 @@
 #include "message/message.h"
 #include "util/parallel.h"
 
-/* A host that takes part. */
+/* A host whose clock is inferred. */
 struct infer_host {
-	/* The caller sets its span and straight part; the posterior mean replaces them. */
+	/*
+	 * The caller sets the span and the straight line. Inference sets the curve to the
+	 * posterior mean.
+	 */
 	struct correction *correction;
-	uint32_t number;	/* of the host, in pairs */
-	size_t parent;		/* index of the host that its first line is relative to */
-	const struct pair *via; /* their messages */
+	uint32_t number;	/* the number of the host in pairs */
+	size_t parent;		/* index of the host to which its first line is relative */
+	const struct pair *via; /* the messages exchanged with the parent */
 };
 
-/* A pair whose hosts both take part, by index. */
+/* A pair of two of these hosts; host[] contains their indices. */
 struct infer_pair {
 	const struct pair *pair;
 	size_t host[2];
 };
 
 struct infer_task {
-	const struct infer_host *host; /* the reference first; parents before their children */
+	const struct infer_host *host; /* the reference first, and parents before their children */
 	size_t num;
 	const struct infer_pair *pair;
 	size_t num_pairs;
-	struct parallel *parallel; /* NULL means the caller's thread alone */
+	struct parallel *parallel; /* NULL to use only the caller's thread */
 	uint32_t threads;
 };
 
 /*
- * Replace the corrections of all hosts. If the posterior of a host is no possible clock,
- * because messages are inconsistent, its correction stays straight, with no_margin. The result
- * does not depend on the threads. Return 0 or -ENOMEM.
+ * Set the corrections of all hosts to their posterior. If the posterior of a host cannot be the
+ * curve of a clock, because messages are inconsistent, its correction stays straight, and
+ * no_margin is set. The result does not depend on the number of threads. Return 0 or -ENOMEM.
  */
 int infer_clocks(const struct infer_task *t);
 

@@ -27,13 +27,16 @@
 #include "infer/infer.h"
 #include "model/model.h"
 
-/* A normal by its precision and its precision times mean, which add up. */
+/*
+ * A normal by its natural parameters, precision and precision times mean, which add up when
+ * densities are multiplied.
+ */
 struct natural {
 	double precision;
 	double weighted;
 };
 
-/* The score of an increment, given all messages, and its information. */
+/* The score of an increment given all messages, and the information on the increment. */
 struct increment_score {
 	double gradient;
 	double information;
@@ -41,21 +44,25 @@ struct increment_score {
 
 struct knot {
 	double t;
-	double from;   /* the first message of its cell; the cell ends where the next begins */
-	double to;     /* the last message of its cell */
-	double length; /* from the previous knot */
-	double bend;   /* variance of the frequency increment from the previous knot */
-	double jump;   /* variance of the phase increment, beyond the white noise */
-	struct natural site; /* all messages together */
-	/* The same, with the sites of factors that the host receives counted negative. */
+	/* time of the first message of its cell, which ends where the next one begins */
+	double from;
+	double to;	     /* time of the last message of its cell */
+	double length;	     /* time since the previous knot, s */
+	double bend;	     /* variance of the frequency increment from the previous knot */
+	double jump;	     /* variance of the phase increment in addition to the white noise */
+	struct natural site; /* product of the sites of all factors */
+	/*
+	 * The same product, but sites of factors whose receiver is this host have the opposite
+	 * sign.
+	 */
 	struct natural opposed;
 	double state[STATES];
-	double variance; /* of the phase */
-	double response; /* of the phase to the joint delay: d phase / d delay */
+	double variance; /* posterior variance of the phase, ns^2 */
+	double response; /* derivative of the phase with respect to the joint delay */
 	struct increment_score score[STATES];
-	double quiet; /* probability that the increment of frequency is of no scale */
-	uint32_t old; /* the knot of the previous grid that it is, or is a part of */
-	bool is_new;  /* it is a part of the old knot's cell */
+	double quiet; /* probability that the frequency increment is of no scale */
+	uint32_t old; /* index of the knot of the previous grid whose cell contained this cell */
+	bool is_new;  /* the old cell was halved */
 };
 
 /* Prior of the state at the first knot. */
@@ -66,27 +73,28 @@ struct first_state {
 
 struct chain {
 	struct knot *knot;
-	size_t num;		  /* 0: a reference whose own clock is the common time */
-	double intensity[STATES]; /* of the increments' variances, per second */
+	size_t num;		  /* 0 for a reference whose own clock is the common time */
+	double intensity[STATES]; /* variance of each component's increments, per second */
 	struct scale_mixture bends;
 	struct scale_mixture jumps;
 	struct first_state first;
 	/*
-	 * The minimum delay of the chain's only link if it is estimated together with the clock;
-	 * NULL: separately. One direction alone determines only a sum of phase and delay.
+	 * The minimum delay of the chain's only link if the delay is estimated together with the
+	 * clock, or NULL if it is estimated separately. One direction alone determines only a
+	 * sum of phase and delay.
 	 */
 	struct moments *delay;
 	struct natural delay_prior;
-	/* Standard deviations of an unknown state. */
+	/* Standard deviations of a state about which nothing is known. */
 	double unknown[STATES];
-	double range;	/* initial range of its phase, ns */
-	double changed; /* change by the last round: the mean logarithm of its variances */
+	double range;	/* initial range of the phase, ns */
+	double changed; /* absolute change of the mean log variance in the last round */
 };
 
 /* A kept message, which stands for @share messages of its bin. */
 struct kept_message {
-	double t[2]; /* on the pair's hosts */
-	double y;    /* received - sent, ns */
+	double t[2]; /* times on both hosts of the pair, s */
+	double y;    /* time received minus time sent, ns */
 	double share;
 	uint32_t knot[2];
 };
@@ -96,12 +104,12 @@ enum { TO_SENDER, TO_RECEIVER, TO_LINK, FACTOR_ENDS };
 
 /* Messages of one direction of a link that share a cell on both hosts. */
 struct factor {
-	uint32_t knot[2];  /* on the pair's hosts */
-	uint32_t from, to; /* range of kept messages of the direction */
+	uint32_t knot[2];  /* indices on both hosts of the pair */
+	uint32_t from, to; /* range [from, to) of the direction's kept messages */
 	struct lowest lowest;
 	struct natural site[FACTOR_ENDS];
-	struct natural target; /* joint delay: the site of z of the current round */
-	bool is_flat;	       /* the target needs no damping */
+	struct natural target; /* the site of z that this round aims at, for a joint delay */
+	bool is_flat;	       /* the cavity is wide, so the target is applied without damping */
 };
 
 struct link_direction {
@@ -117,13 +125,13 @@ struct infer_link {
 	size_t host[2];
 	struct link_direction direction[2];
 	struct natural first; /* prior of the minimum delay */
-	struct moments delay; /* posterior */
-	double moved;	      /* squared moves of its sites, in standard deviations: sum */
+	struct moments delay; /* posterior of the minimum delay */
+	double moved;	      /* sum of squared moves of its sites, in standard deviations */
 	size_t factors;
-	double resolution; /* ns */
+	double resolution; /* resolution of the timestamps, ns */
 };
 
-/* The frequency of a clock relative to its line, before inference. */
+/* The frequency of a clock before inference, relative to its straight line. */
 struct start_slope {
 	double until; /* s */
 	double frequency;
@@ -131,92 +139,101 @@ struct start_slope {
 
 struct inference {
 	const struct infer_task *task;
-	struct correction *first;  /* by host: its curve relative to its parent; NULL: two hosts */
-	struct start_slope *slope; /* with two hosts, in ascending order of time */
+	struct correction *first;  /* by host: curve relative to the parent; NULL for two hosts */
+	struct start_slope *slope; /* used for two hosts, in ascending order of time */
 	size_t num_slopes;
 	struct chain *chain; /* by host */
 	struct infer_link *link;
 	size_t num_links;
-	int64_t origin; /* the common time of t = 0, ns */
+	int64_t origin; /* the reference time at t = 0, ns */
 	double span;	/* s */
 	double damping;
 	bool alone;   /* factors use only their own messages */
-	bool learn;   /* delays are learned */
-	double moved; /* moves of sites in the last round, in standard deviations */
+	bool learn;   /* delays are learned in this round */
+	double moved; /* root mean square move of sites in the last round, in standard deviations */
 };
 
-/* Convert a time on a host to seconds; and back, to ns since the correction's start. */
+/* Convert a time on a host to seconds since the start of the reference's span. */
 double infer_convert_to_seconds(const struct inference *n, const struct correction *c, int64_t t);
 
-/* Seconds -> ns of the host since the correction's start. */
+/* Convert such a time to ns on the host since the start of the correction. */
 double infer_convert_to_own_time(const struct inference *n, const struct correction *c, double t);
 
 /*
- * Infer the curve of each host relative to its parent: n->first. The corrections become
- * straight. Return 0 or -ENOMEM; tree_curves_release() in any case.
+ * Infer the curve of each host relative to its parent, and store the curves in n->first. The
+ * corrections become straight. Return 0 or -ENOMEM. Call tree_curves_release() in any case.
  */
 int tree_curves_infer(struct inference *n);
 void tree_curves_release(struct inference *n);
 
 /*
- * Return the time of the next step of a host's first curve after a time, or HUGE_VAL if there
- * is none.
+ * Return the time of the next step in a host's first curve after @t, or HUGE_VAL if there is
+ * none.
  */
 double tree_curves_find_next_step(const struct inference *n, size_t host, double t);
 
-/* Let chains begin with these curves: phases, frequencies and ranges; then increments. */
+/*
+ * Initialize chains from these curves. The first function sets phases, frequencies and ranges,
+ * and the second one sets variances of increments.
+ */
 void tree_curves_set_states(struct inference *n);
 void tree_curves_set_increments(struct inference *n);
 
-/* Make the first sites of all factors from the states of chains. Return 0 or -ENOMEM. */
+/* Compute the first sites of all factors from the states of the chains. Return 0 or -ENOMEM. */
 int propagate_first_messages(struct inference *n);
 
 /*
- * Set the straight corrections of two hosts, where messages determine them, and the
- * knowledge of the phases relative to them: 0 or -ENOMEM. The caller frees n->slope.
+ * Set the straight corrections of two hosts where messages determine them, and the prior of the
+ * phase relative to them. Return 0 or -ENOMEM. The caller frees n->slope.
  */
 int infer_start_clocks(struct inference *n);
 
-/* Let the only chain begin with the slopes that infer_start_clocks() found. */
+/* Initialize the frequencies of the only chain with the slopes that infer_start_clocks() found. */
 void start_set_frequencies(const struct inference *n, struct chain *c);
 
-/* Fill in the links' kept messages: 0 or -ENOMEM. Call infer_release_links() in any case. */
+/*
+ * Collect the kept messages of all links. Return 0 or -ENOMEM. Call infer_release_links() in any
+ * case.
+ */
 int infer_gather_messages(struct inference *n);
 void infer_release_links(struct inference *n);
 
-/* Make the first grid, and the factors. Return 0 or -ENOMEM. */
+/* Create the first grid and its factors. Return 0 or -ENOMEM. */
 int grid_begin(struct inference *n);
 
 /*
- * Halve cells next to increments that they blur, and set *num to the number of halved cells.
- * Return 0 or -ENOMEM.
+ * Halve cells next to increments whose time is not resolved, and set *@num to the number of
+ * halved cells. Return 0 or -ENOMEM.
  */
 int grid_refine(struct inference *n, size_t *num);
 
-/* Compare by cells: the order of a direction's factors. */
+/* Compare two factors by their cells. The factors of a direction are in this order. */
 int factor_compare(const void *a, const void *b);
 
-/* Find the lowest messages of all factors, moved to the knots along the clocks. */
+/*
+ * Find the lowest messages of all factors, after moving each message to its knots along the
+ * clocks.
+ */
 int grid_recompute_delays(struct inference *n);
 void grid_release(struct inference *n);
 
-/* Set new messages of a factor; its cavity is the full marginals of its ends. */
+/* Set the sites of a new factor. Its cavity consists of the full marginals of its ends. */
 void factor_begin(const struct inference *n, const struct infer_link *l, int way, struct factor *f);
 
-/* Run a round: all factors, then the sums at knots and links. Return 0 or -ENOMEM. */
+/* Run a round: update all factors, then sum their sites at knots and links. Return 0 or -ENOMEM. */
 int propagate_messages(struct inference *n);
 
-/* ---- factors, as an end sees them ---- */
+/* ---- a factor from the point of view of one end ---- */
 
-/* Add two sites. */
+/* Add the natural parameters of a site. */
 void natural_add(struct natural *to, struct natural n);
 
-/* Add a message to the phase at a knot; @sign is the sign of the phase in z. */
+/* Add a site of the phase at a knot. @sign is the sign of the phase in z. */
 void knot_add_site(struct knot *k, struct natural site, double sign);
 
 /*
- * Return the site of z that messages give for the cavity @z. With @learn, also learn the law
- * from them.
+ * Return the site of z that the messages imply for the cavity @z. With @learn, also add to the
+ * expected counts of @d.
  */
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn);
@@ -224,46 +241,55 @@ struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct m
 /* Convert a site of z = sign * x + (@others) to a site of x. */
 struct natural factor_get_end_site(struct natural z, double sign, struct moments others);
 
-/* Return the cavity of z from its two other ends; *sign is the sign of this end in z. */
+/*
+ * Return the sum of the cavities of the two other ends, as moments of z. *@sign is the sign of
+ * this end in z.
+ */
 struct moments factor_others(const struct inference *n, const struct infer_link *l, int way,
 			     const struct factor *f, int to, double *sign);
 
-/* Move steps of all clocks to where the evidence supports them: 0 or -ENOMEM. */
+/* Move steps of all clocks to where the evidence supports them. Return 0 or -ENOMEM. */
 int move_jumps(struct inference *n);
 
-/* The filter at a knot. */
+/* The state of the Kalman filter at a knot. */
 struct filtered {
 	double mean[STATES];
 	double cov[STATES][STATES];
-	/* For the site: predicted covariance with the phase, weighted error, and its weight. */
+	/*
+	 * The update by the site: the covariance with the phase before the update, the
+	 * weighted innovation, and its weight.
+	 */
 	double gain[STATES];
 	double error;
 	double weight;
-	double kept; /* 1 - weight * variance: share of the predicted phase */
-	/* Derivatives of mean and error with respect to the joint delay. */
+	double kept; /* 1 - weight * variance: the factor of the predicted phase */
+	/* Derivatives of the mean and of the error with respect to the joint delay. */
 	double response[STATES];
 	double response_error;
 };
 
 void filter_begin(struct filtered *f, const struct first_state *s);
 
-/* Predict from the previous knot to @k. */
+/* Predict the state at @k from the state at the previous knot. */
 void filter_predict(struct filtered *f, const struct chain *c, const struct knot *k);
 void filter_update(struct filtered *f, struct natural site);
 
-/* Compute the marginals of a chain, and of its joint delay: 0 or -ENOMEM. */
+/* Compute the marginals of a chain and of its joint delay. Return 0 or -ENOMEM. */
 int smooth_chain(struct chain *c);
 
-/* Learn the noise of a chain. */
+/* Learn the process noise of a chain. */
 void learn_noise(struct chain *c);
 
-/* The variance of the phase increment before a knot, without a jump. */
+/* Return the variance of the phase increment before a knot without a jump. */
 double compute_white_noise(const struct chain *c, const struct knot *k);
 
-/* Learn variances of the increments before a knot; *smooth is the probability of no jump. */
+/*
+ * Learn the variances of the increments before a knot. Set *@smooth to the probability of no
+ * jump.
+ */
 void learn_increments(struct chain *c, struct knot *k, double *smooth);
 
-/* Replace a host's correction by the posterior mean. Return 0 or -ENOMEM. */
+/* Set the curve of a host's correction to the posterior mean. Return 0 or -ENOMEM. */
 int posterior_to_correction(const struct inference *n, size_t host);
 
 #endif

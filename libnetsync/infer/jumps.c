@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Steps of a clock, by birth and death. Expectation propagation stays near its starting
- * point: initially, a step of the phase, two adjacent bends, and wrong messages explain
- * the same data. Places with a sudden change of phase are therefore examined one by one.
- * In a window around each place, all hypotheses of one step, one bend, both or neither
- * are compared with the current state. P. Green, "Reversible jump Markov chain Monte
- * Carlo", Biometrika 82(4), 1995, has the same moves; here, the hypothesis with the most
- * evidence is chosen.
+ * Steps of a clock, by birth and death. Expectation propagation stays near its starting point,
+ * where a phase step, two adjacent frequency increments, and wrong messages explain the same
+ * data. Places with a sudden change in the phase are therefore examined one by one. In a window
+ * around each place, all hypotheses of one step, one frequency increment, both or neither are
+ * compared with the current state. P. Green, "Reversible jump Markov chain Monte Carlo",
+ * Biometrika 82(4), 1995, describes the same moves; this code chooses the hypothesis with the
+ * largest evidence.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,33 +14,35 @@
 
 #include "infer/window.h"
 
-/* Knots of a window on either side of its place. Chosen. */
+/* Number of knots of a window on either side of the examined place. Chosen. */
 #define BESIDE 24
 /*
- * Maximum knot intervals of a place. Chosen: if there are more, use those next to the
- * likeliest.
+ * Maximum number of knot intervals of a place. If more are suspicious, those next to the most
+ * suspicious one are used. Chosen.
  */
 #define PLACE_INTERVALS 6
-/* A step is suspected from this many standard deviations on. Chosen. */
+/* Minimum change of a phase that is suspected to be a step, in standard deviations. Chosen. */
 #define LOOKED_AT 4.0
-/* Log likelihood ratio by which a hypothesis must exceed the current state. Chosen: 20. */
+/*
+ * Log likelihood ratio by which a hypothesis must exceed the current state. Chosen for a ratio
+ * of 20.
+ */
 #define LIKELIER 3.0
 
-/* Knot intervals [from, to): each is named by the knot at its end. */
+/* Knot intervals [from, to). Each interval has the index of the knot at its end. */
 struct jump_place {
 	size_t from, to;
 };
 
-/* A clock at a knot: by the knot's messages alone, or by the smoother. */
+/* The phase of a clock at a knot, from the knot's messages alone or from the smoother. */
 struct sight {
 	double t;
 	struct moments phase;
 };
 
 /*
- * Return how strongly a clock seems to step between two knots, without assumptions on the time
- * between; its frequency is limited only by its first prior. 0 means that the clock does not
- * seem to step.
+ * Return how strongly a clock seems to step between two knots. Only the prior limits its
+ * frequency between them. Return 0 if the clock does not seem to step.
  */
 static double compute_suspicion(const struct chain *c, const struct sight *before,
 				const struct sight *s)
@@ -53,13 +55,13 @@ static double compute_suspicion(const struct chain *c, const struct sight *befor
 	return square >= LOOKED_AT * LOOKED_AT ? square : 0;
 }
 
-/* Suspected steps of a clock, by knot. */
+/* Suspected steps of a clock, indexed by knot. */
 struct suspects {
 	double *much;
 	bool *seen;
 };
 
-/* Return false if the knot has no messages. */
+/* Get the phase at a knot. Return false if the knot has no messages. */
 static bool get_knot_sight(const struct knot *k, bool alone, struct sight *s)
 {
 	*s = (struct sight){ k->t, { k->state[0], k->variance } };
@@ -83,14 +85,14 @@ static void compute_all_suspicions(const struct chain *c, bool alone, struct sus
 		last = at;
 		has = true;
 	}
-	/* Examine a step again: if its cell was halved, it may be in another interval. */
+	/* Examine each step again. If its cell was halved, the step may be in another interval. */
 	for (size_t i = 1; i < c->num; i++)
 		for (size_t k = i > 2 ? i - 2 : 1; c->knot[i].jump > 1 && k < i + 3 && k < c->num;
 		     k++)
 			s->much[k] = fmax(s->much[k], LOOKED_AT * LOOKED_AT);
 }
 
-/* Find the most suspicious place that was not examined. Return false if there is none. */
+/* Find the most suspicious place that was not examined yet. Return false if there is none. */
 static bool find_suspicious_place(const struct chain *c, const struct suspects *s,
 				  struct jump_place *p)
 {
@@ -117,12 +119,18 @@ static bool find_suspicious_place(const struct chain *c, const struct suspects *
 	return true;
 }
 
-/* What happened at a place: a step and a bend, each at one knot interval, or none (0). */
+/*
+ * What happened at a place: a phase step, a frequency increment, or both, each in one knot
+ * interval. 0 means that it did not happen.
+ */
 struct hypothesis {
 	size_t jump, bend;
 };
 
-/* Nothing else happened there, or right after it. */
+/*
+ * Set the variances of the place for a hypothesis. No other step or frequency increment happened
+ * in the place, and no frequency increment right after it.
+ */
 static void apply_hypothesis(struct chain_window *w, struct jump_place p, struct hypothesis h)
 {
 	struct chain *c = &w->chain;
@@ -143,13 +151,13 @@ static void apply_hypothesis(struct chain_window *w, struct jump_place p, struct
 		c->knot[h.jump].jump = fmax(rise * rise, c->jumps.variance[0]);
 }
 
-/* The likeliest hypothesis so far. */
+/* The hypothesis with the largest evidence so far. */
 struct decision {
 	struct chain_window best;
 	struct hypothesis is;
 };
 
-/* Evaluate a hypothesis: 0 or -ENOMEM. */
+/* Compute the evidence of a hypothesis. Return 0 or -ENOMEM. */
 static int try_hypothesis(struct decision *d, const struct chain_window *now, struct jump_place p,
 			  struct hypothesis h)
 {
@@ -170,7 +178,7 @@ static int try_hypothesis(struct decision *d, const struct chain_window *now, st
 	return ret;
 }
 
-/* Evaluate all hypotheses of a place: 0 or -ENOMEM. */
+/* Compute the evidence of all hypotheses for a place. Return 0 or -ENOMEM. */
 static int try_all_hypotheses(struct decision *d, const struct chain_window *now,
 			      struct jump_place p)
 {
@@ -187,9 +195,9 @@ static int try_all_hypotheses(struct decision *d, const struct chain_window *now
 }
 
 /*
- * Apply the best hypothesis of a place if it differs from the current state: a birth, a
- * death, or another interval. The current state counts with its variances, spread over
- * intervals.
+ * Apply the best hypothesis for a place if it is more likely than the current state, whose
+ * increments may have variances in several intervals. The hypothesis can create, remove or move
+ * a step.
  */
 static int decide_jump_at_place(struct inference *n, size_t host, const struct factor_index *x,
 				struct jump_place p, bool *changed)
@@ -210,7 +218,10 @@ static int decide_jump_at_place(struct inference *n, size_t host, const struct f
 		ret = try_all_hypotheses(&d, &now, p);
 	if (!ret)
 		window_filter(&now);
-	/* Even if nothing changes, the filter updates the messages next to a step. */
+	/*
+	 * Even if the current state is the best, apply it, because the filter updated the sites
+	 * next to a step.
+	 */
 	*changed = !ret && (has || d.is.jump);
 	if (*changed)
 		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n, host, x,
@@ -220,7 +231,7 @@ static int decide_jump_at_place(struct inference *n, size_t host, const struct f
 	return ret;
 }
 
-/* Examine all places of a clock, the likeliest first: 0 or -ENOMEM. */
+/* Examine all places of a clock, the most suspicious one first. Return 0 or -ENOMEM. */
 static int decide_all_places(struct inference *n, size_t host, const struct factor_index *x,
 			     struct suspects *s)
 {
@@ -243,7 +254,7 @@ static int decide_all_places(struct inference *n, size_t host, const struct fact
 	return ret;
 }
 
-/* Move the steps of one host: 0 or -ENOMEM. */
+/* Move the steps of one host. Return 0 or -ENOMEM. */
 static int move_host_jumps(struct inference *n, size_t host)
 {
 	const size_t num = n->chain[host].num;

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The noise of one clock, learned from the smoother's posterior of each increment.
+ * The process noise of one clock, learned from the smoother's posterior of each increment.
  *
- * Intensities increase by the fixed point of MacKay (D. J. C. MacKay, "Bayesian
- * interpolation", Neural Computation 4(3), 1992), and decrease by a mean of that and of
- * EM (R. H. Shumway, D. S. Stoffer, 1982). MacKay's step alone removes all noise while
- * the state is still uncertain; EM alone takes hundreds of rounds.
+ * Intensities increase by the fixed point of MacKay (D. J. C. MacKay, "Bayesian interpolation",
+ * Neural Computation 4(3), 1992). They decrease by a geometric mean of MacKay's step and a step
+ * of EM (R. H. Shumway, D. S. Stoffer, 1982). MacKay's step alone would remove all noise while
+ * the state is still uncertain; EM alone would take hundreds of rounds.
  */
 #include <math.h>
 
 #include "infer/internal.h"
 
-/* Largest factors by which an intensity rises and falls in a round. Chosen. */
+/* Limits of the factor by which an intensity changes in a round. Chosen. */
 #define MOST_RISE 10.0
 #define MOST_FALL 0.3
-/* Exponent of MacKay's step in a step that lowers an intensity. Chosen. */
+/* Weight of MacKay's step in the geometric mean that lowers an intensity. Chosen. */
 #define FALL_SHARE 0.6
-/* Largest reduction of an intensity by EM in one step. Chosen. */
+/* Minimum factor by which a step of EM lowers an intensity. Chosen. */
 #define EM_FALL 0.1
-/* Exponent of the old variance of an increment in its new one. Chosen. */
+/*
+ * Weight of the old variance of an increment in the geometric mean of the old and the new one.
+ * Chosen.
+ */
 #define KEEP 0.3
-/* Minimum information of an increment, and minimum fraction that is not from its prior. */
+/*
+ * Minimum information on an increment, and minimum fraction of its variance that is not from its
+ * prior.
+ */
 #define LEAST_INFORMATION 1e-24
 #define LEAST_PART 1e-6
-/* Maximum variance, in variances of the largest scale. Chosen. */
+/* Maximum variance of an increment, in variances of the largest scale. Chosen. */
 #define WIDEST 4.0
 /*
- * Minimum intensities deflect the phase by this standard deviation over the whole span, ns, so that
- * none is 0. Chosen: less than any posterior.
+ * Standard deviation, ns, by which a minimum intensity deflects the phase over the whole span,
+ * so that no intensity is 0. Chosen to be less than any posterior deviation.
  */
 #define LEAST_DEFLECTION 0.1
 
@@ -46,7 +52,10 @@ static void add_score(struct noise_sums *s, const struct increment_score *i, dou
 	s->num += share;
 }
 
-/* A random walk of component @i, integrated @i times: q T^(2i+1) / (2i+1) / (i!)^2. */
+/*
+ * Return the intensity q for which a random walk of component @i, integrated @i times, has the
+ * variance LEAST_DEFLECTION^2 = q T^(2i+1) / (2i+1) / (i!)^2.
+ */
 static double compute_least_intensity(int i, double span)
 {
 	double per_intensity = span / (2 * i + 1);
@@ -69,7 +78,7 @@ static double learn_intensity(double q, const struct noise_sums *s, double least
 	return fmax(q * factor, least);
 }
 
-/* The information on an increment without its prior, which has this @variance. */
+/* Return the cavity of an increment whose prior has @variance. */
 static struct increment_cavity compute_cavity(const struct increment_score *s, double variance,
 					      double length, double base)
 {
@@ -84,7 +93,7 @@ static struct increment_cavity compute_cavity(const struct increment_score *s, d
 	};
 }
 
-/* Average two variances in logarithms; @least keeps the logarithm finite. */
+/* Return a weighted geometric mean of two variances. @least keeps the logarithms finite. */
 static double damp_variance(double before, double now, double least)
 {
 	return exp(KEEP * log(before + least) + (1 - KEEP) * log(now + least)) - least;
@@ -106,7 +115,7 @@ double compute_white_noise(const struct chain *c, const struct knot *k)
 	return c->intensity[STATE_PHASE] * k->length + k->bend * k->length * k->length / 12;
 }
 
-/* Return the information on the phase increment; *white is the variance without a jump. */
+/* Return the cavity of the phase increment. Set *@white to its variance without a jump. */
 static struct increment_cavity compute_jump_cavity(const struct chain *c, const struct knot *k,
 						   double *white)
 {

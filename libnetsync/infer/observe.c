@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The kept messages of each pair: the corners of its bins. Each corner stands for an
- * equal share of its bin's messages.
+ * The kept messages of each pair, which are the corners of its bins. Each corner of a bin stands
+ * for an equal share of the bin's messages.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,7 +23,7 @@ double infer_convert_to_own_time(const struct inference *n, const struct correct
 	return (t - infer_convert_to_seconds(n, c, c->from)) * SECOND / (1 + c->skew);
 }
 
-/* Keep the messages of a bin; skip those with an impossible time. */
+/* Keep the messages of a bin, except messages with an impossible time. */
 static void keep_bin_messages(struct inference *n, struct infer_link *l, int way,
 			      const struct bin *b)
 {
@@ -64,7 +64,7 @@ static int keep_link_messages(struct inference *n, struct infer_link *l)
 			return -ENOMEM;
 		for (size_t i = 0; i < e->num; i++)
 			keep_bin_messages(n, l, way, &e->bin[i]);
-		/* @raised is the resolution less 1. */
+		/* @raised is the resolution minus 1 ns. */
 		l->resolution = fmax(l->resolution, (double)from->raised);
 	}
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The posterior -> a correction: between two knots, a cubic with the phases and
- * frequencies at the knots, and a phase step where there is a jump; and the standard
- * deviation at each knot.
+ * Converts the posterior to a correction. The curve is a cubic between two knots, with the
+ * phases and frequencies at the knots, and has a phase step at each significant jump. The
+ * correction also gets the standard deviation at each knot.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,12 +13,11 @@
 #include "util/number.h"
 
 /*
- * A curve that is steeper than this, at a knot or between two knots, cannot be a clock.
- * Between two knots, a cubic is at most twice as steep. Chosen: no clock is off by a
- * tenth of it.
+ * Maximum slope of a clock's curve, at a knot or between two knots. Between two knots, a cubic
+ * is at most twice as steep. Chosen, because no clock is off by a tenth of this slope.
  */
 #define STEEPEST_CLOCK 0.25
-/* A jump becomes a phase step if it exceeds this many standard deviations. Chosen. */
+/* Minimum jump that becomes a phase step, in standard deviations. Chosen. */
 #define SEEN_JUMP 3.0
 
 struct vertices {
@@ -51,7 +50,10 @@ static bool is_jump_significant(const struct knot *k)
 	       fabs(k->jump * k->score[STATE_PHASE].gradient) > SEEN_JUMP * sqrt(k->variance);
 }
 
-/* Find the vertices of a chain and its phase steps. A step is two vertices of one time. */
+/*
+ * Find the vertices of a chain's curve and its phase steps. A step has two vertices with the
+ * same time.
+ */
 static void find_vertices(struct vertices *to, struct change_point *change, size_t *changes,
 			  const struct inference *n, const struct chain *chain,
 			  const struct correction *c)
@@ -77,7 +79,7 @@ static void find_vertices(struct vertices *to, struct change_point *change, size
 	}
 }
 
-/* The value and slope at a time on a line through a vertex. */
+/* Return the value and slope at a time on the line through a vertex. */
 static struct spline_vertex extend_line(const struct spline_vertex *v, double t)
 {
 	return (struct spline_vertex){ t, v->value + v->slope * (t - v->t), v->slope };
@@ -93,7 +95,7 @@ static void drop_invalid_vertices(struct vertices *to, double span)
 
 		if (!(v->t > 0 && v->t < span) || (n && v->t < to->v[n - 1].t))
 			continue;
-		/* At most two vertices have one time: a step. */
+		/* Keep at most two vertices with the same time, which are a step. */
 		if (n > 1 && v->t == to->v[n - 2].t)
 			n--;
 		to->v[n++] = *v;
@@ -101,7 +103,10 @@ static void drop_invalid_vertices(struct vertices *to, double span)
 	to->num = n;
 }
 
-/* Could a clock follow this curve? Not if a value or slope is not a number, either. */
+/*
+ * Could a clock follow this curve? It could not if a value or slope is too large or not a
+ * number.
+ */
 static bool is_possible_clock(const struct vertices *v)
 {
 	for (size_t i = 0; i < v->num; i++) {
@@ -115,7 +120,7 @@ static bool is_possible_clock(const struct vertices *v)
 	return true;
 }
 
-/* The square root of the mean variance, weighted by time. */
+/* Return the square root of the mean variance, weighted by time. */
 static double compute_posterior_deviation(const struct chain *c)
 {
 	double sum = 0, span = 0;
@@ -127,7 +132,7 @@ static double compute_posterior_deviation(const struct chain *c)
 	return sqrt(span > 0 ? sum / span : c->knot[0].variance);
 }
 
-/* Set the deviations of a chain at its knots, in ascending order of time. */
+/* Set the deviations of a correction at the knots, in ascending order of time. */
 static void set_deviations(const struct inference *n, const struct chain *chain,
 			   struct correction *c)
 {
@@ -142,7 +147,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 	}
 }
 
-/* Make vertices for the whole span. Return 1; 0 if they cannot be a clock; or -ENOMEM. */
+/* Compute a curve for the whole span. Return 1, 0 if the curve cannot be a clock's, or -ENOMEM. */
 static int make_curve(const struct inference *n, const struct chain *chain, struct correction *c,
 		      struct vertices *v)
 {

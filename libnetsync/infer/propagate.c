@@ -11,8 +11,8 @@
 #include "infer/internal.h"
 
 /*
- * Minimum precision of a cavity, as a fraction of the marginal's: the messages of other
- * factors cannot be negative.
+ * Minimum precision of a cavity, as a fraction of the marginal's precision, because the messages
+ * of other factors cannot have a negative precision.
  */
 #define LEAST_CAVITY 1e-3
 /*
@@ -20,15 +20,21 @@
  * the factor uses that width around its lowest message instead. Chosen.
  */
 #define FLAT 30.0
-/* Minimum variance of z, as a fraction of the phase's: rounding could leave none. */
+/*
+ * Minimum variance of z, as a fraction of the phase's variance, because rounding errors could
+ * otherwise make it zero or negative.
+ */
 #define LEAST_PART 1e-12
-/* Maximum precision of a site, in precisions of the factor's edge, or of its cavity. Chosen. */
+/*
+ * Maximum precision of a site, as a multiple of the precisions of the
+ * factor's edge and of its cavity. Chosen.
+ */
 #define SHARPEST 100.0
-/* A message moves the mean of its end by at most this many standard deviations. Chosen. */
+/* Maximum move of an end's mean by a message, in standard deviations. Chosen. */
 #define MOST_MOVE 1.0
 /*
- * Move each site at least by this fraction. Otherwise two inconsistent sites would never
- * change, because together they form the marginal that determines their moves. Chosen.
+ * Minimum fraction of a move that is applied to a site. Otherwise two inconsistent sites would
+ * never change, because together they form the marginal that determines their moves. Chosen.
  */
 #define LEAST_DAMPING 0.1
 
@@ -37,7 +43,10 @@ static struct natural get_natural_parameters(struct moments m)
 	return (struct natural){ 1 / m.variance, m.mean / m.variance };
 }
 
-/* A marginal less a site; a known marginal stays unchanged. */
+/*
+ * Return the cavity: the marginal @m divided by a site. A marginal without variance is known,
+ * and stays unchanged.
+ */
 static struct moments factor_cavity(struct moments m, struct natural site)
 {
 	double precision;
@@ -51,10 +60,10 @@ static struct moments factor_cavity(struct moments m, struct natural site)
 }
 
 /*
- * Return the precision of a site that peaks at the factor's edge, given the tilted mean. Below its
- * edge, a likelihood is nearly exponential in a narrow cavity, and the precision of its normal
- * approximation vanishes: the site would then claim that z may be far beyond the edge, where the
- * likelihood is zero, and that an increment nearby is large.
+ * Return the precision of a site that peaks at the factor's edge, given the tilted mean. Below
+ * its edge, a likelihood is nearly exponential in a narrow cavity, so the precision of its
+ * normal approximation vanishes. The site would then claim that z may be far beyond the edge,
+ * where the likelihood is zero, and that an increment nearby is large.
  */
 static double compute_edge_precision(const struct lowest *l, struct moments cavity,
 				     struct moments tilted)
@@ -67,14 +76,14 @@ static double compute_edge_precision(const struct lowest *l, struct moments cavi
 	return 0;
 }
 
-/* The site of z that turns a cavity into the tilted moments. */
+/* Return the site of z that turns a cavity into the tilted moments. */
 static struct natural compute_matching_site(const struct lowest *l, struct moments cavity,
 					    struct moments tilted, double edge)
 {
 	const struct natural c = get_natural_parameters(cavity);
 	double precision = 1 / tilted.variance - c.precision;
 
-	/* Inconsistent messages may leave no valid number. */
+	/* If messages are inconsistent, the moments may not be finite. */
 	if (!isfinite(precision) || !isfinite(tilted.mean) || !isfinite(c.weighted))
 		return (struct natural){ 0, 0 };
 	precision = fmax(precision, compute_edge_precision(l, cavity, tilted));
@@ -90,7 +99,7 @@ struct natural factor_get_end_site(struct natural z, double sign, struct moments
 				 sign * (z.weighted - z.precision * others.mean) / spread };
 }
 
-/* Move a site towards another one. Return the squared move, in standard deviations. */
+/* Move a site towards another one. Return the square of the whole move, in standard deviations. */
 static double factor_damp(struct natural *site, struct natural to, struct moments marginal,
 			  double damping)
 {
@@ -105,7 +114,7 @@ static double factor_damp(struct natural *site, struct natural to, struct moment
 	return move * move;
 }
 
-/* The marginals at the ends of a factor. */
+/* Get the marginals at the ends of a factor. */
 static void get_end_marginals(const struct inference *n, const struct infer_link *l, int way,
 			      const struct factor *f, struct moments end[FACTOR_ENDS])
 {
@@ -122,7 +131,7 @@ static void get_end_marginals(const struct inference *n, const struct infer_link
 
 static const double sign[FACTOR_ENDS] = { 1, -1, 1 };
 
-/* The sum of the ends: z. */
+/* Return the moments of z, which is the signed sum of the ends. */
 static struct moments sum_end_marginals(const struct moments end[FACTOR_ENDS])
 {
 	struct moments z = { 0, 0 };
@@ -147,14 +156,14 @@ static struct moments sum_other_cavities(int to, const struct moments cavity[FAC
 	return others;
 }
 
-/* The message to an end, given a site of z and the cavities of the other two ends. */
+/* Return the message to an end, given a site of z and the cavities of the other two ends. */
 static struct natural compute_message_to_end(int to, struct natural site,
 					     const struct moments cavity[FACTOR_ENDS])
 {
 	return factor_get_end_site(site, sign[to], sum_other_cavities(to, cavity));
 }
 
-/* The chain of a link whose delay is estimated together with that clock, or NULL. */
+/* Return the chain that is estimated together with the link's delay, or NULL if there is none. */
 static const struct chain *find_joint_chain(const struct inference *n, const struct infer_link *l)
 {
 	for (int e = 0; e < 2; e++)
@@ -163,7 +172,7 @@ static const struct chain *find_joint_chain(const struct inference *n, const str
 	return NULL;
 }
 
-/* The end at which a chain is, if messages go in direction @way. */
+/* Return the end at which a chain is, if messages go in direction @way. */
 static int find_link_end(const struct inference *n, const struct infer_link *l, int way,
 			 const struct chain *c)
 {
@@ -185,7 +194,7 @@ struct moments factor_others(const struct inference *n, const struct infer_link 
 	return sum_other_cavities(to, end);
 }
 
-/* The marginal of z, if the delay is estimated together with the clock @c. */
+/* Return the marginal of z if the delay is estimated together with the clock @c. */
 static struct moments compute_joint_z(const struct inference *n, const struct infer_link *l,
 				      int way, const struct factor *f, const struct chain *c)
 {
@@ -223,7 +232,7 @@ void factor_begin(const struct inference *n, const struct infer_link *l, int way
 		f->site[i] = compute_message_to_end(i, site, end);
 }
 
-/* Update the messages of a factor. Return the sum of their squared moves. */
+/* Update the messages of a factor. Return the sum of the squared moves. */
 static double update_factor(const struct inference *n, const struct infer_link *l, int way,
 			    struct factor *f, struct delay_law *law)
 {
@@ -245,15 +254,16 @@ static double update_factor(const struct inference *n, const struct infer_link *
 		if (end[i].variance > 0 && !(flat && i == TO_LINK))
 			moved += factor_damp(&f->site[i], compute_message_to_end(i, site, cavity),
 					     end[i], flat ? 1 : n->damping);
-	/* If the phases are unknown, the messages tell nothing about the minimum delay. */
+	/* If the phases are unknown, the messages contain no information on the minimum delay. */
 	if (flat)
 		f->site[TO_LINK] = (struct natural){ 0, 0 };
 	return moved;
 }
 
 /*
- * The same for a joint delay, in two steps: find the site of z that a factor should have, and
- * add to *pull how this site changes the information on the delay, relative to its mean.
+ * Find the target of a factor with a joint delay, which is the site of z that it should have.
+ * Add to *@pull the change in the information on the delay, relative to its mean, that the
+ * target implies.
  */
 static void find_joint_target(const struct inference *n, const struct infer_link *l, int way,
 			      struct factor *f, struct delay_law *law, const struct chain *c,
@@ -281,9 +291,9 @@ static void find_joint_target(const struct inference *n, const struct infer_link
 }
 
 /*
- * Update all factors of a link with a joint delay. All of them move the delay together, far beyond
- * the edges of some factors if each of them moves by its own deviation; these would then count as
- * wrong.
+ * Update all factors of a link with a joint delay. All factors move the delay together. If each
+ * factor moved by its own deviation, the delay would move far beyond the edges of some factors,
+ * whose messages would then count as wrong.
  */
 static void update_joint_link(const struct inference *n, struct infer_link *l,
 			      const struct chain *c)
@@ -297,7 +307,7 @@ static void update_joint_link(const struct inference *n, struct infer_link *l,
 		for (size_t k = 0; k < d->num_factors; k++)
 			find_joint_target(n, l, way, &d->factor[k], &d->law, c, &pull);
 	}
-	/* In standard deviations. */
+	/* The move of the delay, in standard deviations. */
 	move = fabs(pull.weighted) * sqrt(l->delay.variance) /
 	       (1 + fmax(pull.precision, 0) * l->delay.variance);
 	for (int way = 0; way < 2; way++) {
@@ -350,7 +360,7 @@ void knot_add_site(struct knot *k, struct natural site, double sign_of)
 		    (struct natural){ sign_of * site.precision, sign_of * site.weighted });
 }
 
-/* Add the messages of a direction to its hosts and to its link. */
+/* Add the sites of a direction to the knots of its hosts and to the delay of its link. */
 static void add_direction_sites(struct inference *n, const struct infer_link *l, int way,
 				struct natural *delay)
 {
@@ -376,7 +386,7 @@ static void add_direction_sites(struct inference *n, const struct infer_link *l,
 	}
 }
 
-/* Sum the messages at knots and links, in an order that does not depend on threads. */
+/* Sum the sites at knots and links in an order that does not depend on the threads. */
 static void sum_all_sites(struct inference *n)
 {
 	for (size_t h = 0; h < n->task->num; h++)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The posterior of one clock, given a normal site at each knot: a Kalman filter, and the
- * disturbance smoother backwards (J. Durbin, S. J. Koopman, "Time series analysis by
- * state space methods", 2nd edition, 2012, sections 4.4-4.5). Marginals are computed from
- * filtered covariances; with predicted covariances, which are wide, all digits would
- * cancel.
+ * The posterior of one clock, given a normal site at each knot, by a Kalman filter and a
+ * backward disturbance smoother (J. Durbin, S. J. Koopman, "Time series analysis by state space
+ * methods", 2nd edition, 2012, sections 4.4-4.5). Marginals are computed from filtered
+ * covariances. Predicted covariances are so wide that all digits would cancel.
  *
- * A joint delay is a further unknown, on which all sites depend linearly. The smoother runs with
- * the last delay and computes, in the same passes, the derivative of its means with respect to
- * the delay; the sites then determine the delay, and the delay moves all means.
+ * A joint delay is a further unknown, on which all sites depend linearly. The smoother uses the
+ * last delay and computes, in the same passes, the derivatives of its means with respect to the
+ * delay. The sites then determine the delay, and the means are moved accordingly.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,16 +18,18 @@
 #include "util/number.h"
 
 /*
- * The prior of the first knot is re-centred on the last posterior, with a width of this
- * many of its standard deviations. A wider prior would cancel the messages' information.
- * Chosen.
+ * Width of the prior of the first state, in standard deviations of the last posterior, on which
+ * the prior is re-centred. A wider prior would cancel the information of the messages. Chosen.
  */
 #define PRIOR_DEVIATIONS 30.0
 
 static void add_process_noise(double cov[STATES][STATES], const struct chain *c,
 			      const struct knot *k)
 {
-	/* A bend may be anywhere between the knots; half-way is assumed. */
+	/*
+	 * A frequency increment may occur anywhere between the knots. It is assumed half-way,
+	 * and the last term of the phase accounts for the difference.
+	 */
 	const double variance[STATES] = {
 		k->jump + c->intensity[STATE_PHASE] * k->length +
 			k->bend * k->length * k->length / 12,
@@ -75,7 +76,7 @@ void filter_update(struct filtered *f, struct natural site)
 	f->kept = 1 / spread;
 	for (int i = 0; i < STATES; i++)
 		f->mean[i] += f->gain[i] * f->error;
-	/* After a jump, a difference would cancel all digits of the phase's variance. */
+	/* After a jump, computing the phase's variance as a difference would cancel all digits. */
 	for (int i = 1; i < STATES; i++) {
 		for (int j = 1; j < STATES; j++)
 			f->cov[i][j] -= f->weight * f->gain[i] * f->gain[j];
@@ -84,7 +85,7 @@ void filter_update(struct filtered *f, struct natural site)
 	f->cov[0][0] = f->gain[0] * f->kept;
 }
 
-/* Update the response; a unit of delay moves the site's weighted mean by -@opposed. */
+/* Update the response. One ns of delay moves the site's weighted mean by -@opposed. */
 static void update_response(struct filtered *f, double precision, double opposed)
 {
 	f->response_error = (-opposed - precision * f->response[0]) * f->kept;
@@ -111,8 +112,8 @@ static void filter_chain(const struct chain *c, struct filtered *f)
 }
 
 /*
- * The information of all later messages on a state: score and information, and the derivative of
- * the score with respect to the joint delay.
+ * The information of all later messages on a state: the score, its derivative with respect to
+ * the joint delay, and the information matrix.
  */
 struct backward {
 	double gradient[STATES];
@@ -120,7 +121,7 @@ struct backward {
 	double information[STATES][STATES];
 };
 
-/* What the delay changes at a knot: the derivatives of its state and of its scores. */
+/* Derivatives of the state and of the scores at a knot with respect to the joint delay. */
 struct delay_effect {
 	double state[STATES];
 	double score[STATES];
@@ -135,7 +136,7 @@ static double compute_quadratic_form(const struct backward *b, const double v[ST
 	return sum;
 }
 
-/* The posterior of component @i at a knot, for the last delay. */
+/* Return the posterior of component @i at a knot, for the last delay. */
 static struct moments compute_marginal(const struct filtered *f, const struct backward *b, int i)
 {
 	return (struct moments){ f->mean[i] + dot_product(f->cov[i], b->gradient, STATES),
@@ -143,8 +144,8 @@ static struct moments compute_marginal(const struct filtered *f, const struct ba
 }
 
 /*
- * Go back through the update by a knot's site: only the first column of its Jacobian
- * differs from the identity.
+ * Return the phase component of a gradient before the update by a knot's site. Only the first
+ * column of the update's Jacobian differs from the identity.
  */
 static double compute_state_before_site(const struct filtered *f, const double v[STATES])
 {
@@ -177,7 +178,10 @@ static void score_increments(struct knot *k, const struct backward *b, struct de
 	}
 }
 
-/* The state at a knot, and at the first one its variances. */
+/*
+ * Set the state at a knot and its phase variance. If @first is not NULL, set it to the variances
+ * of all components. If @effect is not NULL, set its derivatives of the state.
+ */
 static void set_marginals(struct knot *k, const struct filtered *f, const struct backward *b,
 			  double first[STATES], struct delay_effect *effect)
 {
@@ -195,7 +199,10 @@ static void set_marginals(struct knot *k, const struct filtered *f, const struct
 	}
 }
 
-/* @first: variances of the first state. @effect: of the delay, by knot; NULL: none. */
+/*
+ * Run the backward pass. Set @first to the variances of the first state. If @effect is not NULL,
+ * set the derivatives with respect to the delay at each knot.
+ */
 static void smooth_chain_backward(struct chain *c, const struct filtered *f, double first[STATES],
 				  struct delay_effect *effect)
 {
@@ -217,7 +224,7 @@ static void smooth_chain_backward(struct chain *c, const struct filtered *f, dou
 
 /* ---- the joint delay ------------------------------------------------------ */
 
-/* The posterior of the delay, relative to the last one. */
+/* Return the posterior of the delay, relative to the last delay. */
 static struct moments compute_delay_move(const struct chain *c, const struct delay_effect *effect)
 {
 	double precision = c->delay_prior.precision;
@@ -243,7 +250,7 @@ static void move_delay(struct chain *c, const struct delay_effect *effect, doubl
 
 		for (int i = 0; i < STATES; i++)
 			k->state[i] += e->state[i] * move.mean;
-		/* Sites are relative to the delay. */
+		/* The sites are relative to the delay, so move them, too. */
 		k->site.weighted -= k->opposed.precision * move.mean;
 		k->opposed.weighted -= k->site.precision * move.mean;
 		k->response = e->state[0];

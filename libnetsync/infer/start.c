@@ -19,29 +19,35 @@
 #include "util/statistics.h"
 #include "util/whole.h"
 
-/* Maximum windows, and minimum bins of both directions in each. Chosen. */
+/*
+ * Maximum number of windows, and minimum number of bins that each direction should have in a
+ * window. Chosen.
+ */
 #define MOST_WINDOWS 256
 #define LEAST_BINS 8
-/* Adjacent slopes whose median is the slope at a time: a step spoils up to two. Chosen. */
+/*
+ * Number of adjacent slopes whose median is the slope at a time. A step spoils up to two of
+ * them. Chosen.
+ */
 #define ADJACENT 5
 
 struct start_window {
-	double t; /* ns since the host's span began */
-	double y; /* of the correction, without its integer part */
+	double t; /* ns since the start of the host's span */
+	double y; /* correction, relative to its base, ns */
 };
 
-/* The data from which the start of one host is computed. */
+/* The data for the straight line of one host. */
 struct start {
 	const struct infer_host *host;
 	const struct correction *parent;
-	bool first;   /* the host is the pair's host[0] */
-	int64_t base; /* value from which y is counted, ns */
+	bool first;   /* the host is host[0] of the pair */
+	int64_t base; /* value to which y is relative, ns */
 	bool has_base;
 };
 
 /*
- * The window of a message: its time on the host, and the correction that makes its delay
- * zero.
+ * Return the window of one message: its time on the host, and the correction for which its delay
+ * is zero.
  */
 static struct start_window compute_message_window(struct start *s, int way, const struct point *p)
 {
@@ -57,7 +63,7 @@ static struct start_window compute_message_window(struct start *s, int way, cons
 				      (double)(common - own - s->base) + rest };
 }
 
-/* The lowest corner of a bin. */
+/* Return the lowest corner of a bin. */
 static const struct point *find_lowest_corner(const struct bin *b)
 {
 	const struct point *p = b->corner;
@@ -69,8 +75,8 @@ static const struct point *find_lowest_corner(const struct bin *b)
 }
 
 /*
- * Compute the medians of bins [from, to) of a direction in *w, with @y as scratch space. Return
- * false if there are no bins.
+ * Set *@w to the mean time and the median correction of bins [from, to) of a direction. @y is
+ * scratch space. Return false if there are no bins.
  */
 static bool compute_median_window(struct start *s, int way, size_t from, size_t to, double *y,
 				  struct start_window *w)
@@ -95,7 +101,7 @@ static bool compute_median_window(struct start *s, int way, size_t from, size_t 
 	return true;
 }
 
-/* The number of bins of a direction before a time of host[0]. */
+/* Return the number of bins of a direction before a time on host[0]. */
 static size_t count_bins_before(const struct envelope *e, double x)
 {
 	size_t lo = 0, hi = e->num;
@@ -111,7 +117,7 @@ static size_t count_bins_before(const struct envelope *e, double x)
 	return lo;
 }
 
-/* Compute windows of both directions. Return their number. @y is scratch space. */
+/* Compute windows from both directions. Return the number of windows. @y is scratch space. */
 static size_t compute_start_windows(struct start *s, struct start_window *w, double *y)
 {
 	const struct envelope *e[2] = { &s->host->via->direction[0].envelope,
@@ -140,8 +146,8 @@ static size_t compute_start_windows(struct start *s, struct start_window *w, dou
 }
 
 /*
- * Set the line through windows, by medians, the first phase, and the range of the remainders of
- * all windows. @v is scratch space.
+ * Set the line through the windows, whose slope and offset are medians. Also set the first
+ * phase, and the range of the residuals of all windows. @v is scratch space.
  */
 static void set_first_line(struct start *s, const struct start_window *w, size_t num, double *v,
 			   struct chain *chain)
@@ -168,7 +174,10 @@ static void set_first_line(struct start *s, const struct start_window *w, size_t
 	c->frac = add_whole_ns(&c->offset, middle);
 }
 
-/* Keep the slopes between windows, relative to the line: 0 or -ENOMEM. @v is scratch space. */
+/*
+ * Keep the slopes between windows, relative to the line. Return 0 or -ENOMEM. @v is scratch
+ * space.
+ */
 static int keep_slopes(struct inference *n, const struct correction *c,
 		       const struct start_window *w, size_t num, double *v)
 {
@@ -203,7 +212,7 @@ void start_set_frequencies(const struct inference *n, struct chain *c)
 	}
 }
 
-/* Compute the start of one host: 0 or -ENOMEM. */
+/* Compute the straight line of one host. Return 0 or -ENOMEM. */
 static int start_host(struct inference *inference, size_t i, struct chain *chain)
 {
 	const struct infer_task *t = inference->task;
@@ -219,7 +228,7 @@ static int start_host(struct inference *inference, size_t i, struct chain *chain
 	size_t n;
 	int ret = -ENOMEM;
 
-	/* Keep the line of the hull. */
+	/* If a direction has no messages, keep the line of the hull. */
 	if (!d[0].envelope.num || !d[1].envelope.num)
 		return 0;
 	w = malloc(MOST_WINDOWS * sizeof(*w));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The start of inference for many hosts: the curve of each host relative to its parent in the
- * tree, as if only these two hosts existed. A step of one host then cannot mislead the curve of
- * another host. The first states of all chains are taken from these curves.
+ * Starts inference for many hosts with the curve of each host relative to its parent in the
+ * tree, inferred as if only these two hosts existed. A step of one host then cannot mislead the
+ * curve of another host. The first states of all chains are taken from these curves.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,11 +13,15 @@
 #include "util/number.h"
 
 /*
- * Least time on either side of a knot for the slope of a curve, s. Chosen: a cell may be shorter.
+ * Minimum time on either side of a knot over which the slope of a curve is computed, s. Chosen,
+ * because a cell may be shorter.
  */
 #define LEAST_HALF 1e-6
 
-/* Infer a host's curve relative to its parent, whose own curve is known. Return 0 or -ENOMEM. */
+/*
+ * Infer a host's curve relative to its parent, whose own curve is already known. Return 0 or
+ * -ENOMEM.
+ */
 static int infer_relative_to_parent(const struct infer_task *t, size_t i)
 {
 	const struct infer_host *h = &t->host[i];
@@ -37,7 +41,7 @@ static int infer_relative_to_parent(const struct infer_task *t, size_t i)
 	});
 }
 
-/* Move the curve of a correction, which becomes straight. */
+/* Take the curve out of a correction, which becomes straight. */
 static struct correction move_first_curve(struct correction *c)
 {
 	const struct correction taken = *c;
@@ -87,14 +91,17 @@ double tree_curves_find_next_step(const struct inference *n, size_t host, double
 	return HUGE_VAL;
 }
 
-/* The curve that a host begins with, at a time. */
+/* Return the phase of a host's first curve at a time. */
 static double compute_first_phase(const struct inference *n, size_t host, double t)
 {
 	return spline_at(&n->first[host].curve,
 			 infer_convert_to_own_time(n, n->task->host[host].correction, t));
 }
 
-/* Return false if the host has no curve. */
+/*
+ * Set the first state of a knot from the host's first curve. Return false if the host has no
+ * curve.
+ */
 static bool set_first_state(const struct inference *n, size_t host, struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;
@@ -129,12 +136,18 @@ void tree_curves_set_states(struct inference *n)
 		}
 		c->range = most - least;
 	}
-	/* All curves are relative to the first host, which is known as well as they are. */
+	/*
+	 * All curves are relative to the first host, so its phase is known as well as the curves
+	 * on average.
+	 */
 	for (size_t i = 0; known > 0 && i < n->chain[0].num; i++)
 		n->chain[0].knot[i].variance = sum / known;
 }
 
-/* Return the square of the sum of all steps in a host's first curve since the knot before. */
+/*
+ * Return the square of the sum of all phase steps in a host's first curve since the previous
+ * knot.
+ */
 static double compute_squared_steps(const struct inference *n, size_t host, const struct knot *k)
 {
 	const struct correction *c = n->task->host[host].correction;

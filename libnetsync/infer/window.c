@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The evidence of a window, by one pass of a filter (assumed density filtering: P.
- * Maybeck, "Stochastic models, estimation, and control", volume 2, 1982). The evidence of
- * each factor is the integral of its likelihood over the prediction from the factors
- * before it. Thus the evidence does not depend on a state to which expectation
- * propagation went astray. Variances of increments count by the shares of their scales.
+ * The evidence of a window, by one pass of a filter (assumed density filtering: P. Maybeck,
+ * "Stochastic models, estimation, and control", volume 2, 1982). The evidence of each factor is
+ * the integral of its likelihood over the prediction from the factors before it. The evidence is
+ * therefore independent of a wrong state to which expectation propagation may have converged.
+ * The variances of increments contribute the log shares of their scales.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* ---- the factors of a clock ---------------------------------------------- */
 
-/* Visit each factor of a host: count those of each knot, and list their places. */
+/* Count the factors of each knot of a host. If @place is not NULL, list them. */
 static void count_factors(const struct inference *n, size_t host, uint32_t *count,
 			  struct factor_place *place)
 {
@@ -129,7 +129,7 @@ void window_close(struct chain_window *w)
 
 /* ---- the filter ---------------------------------------------------------- */
 
-/* Pass a factor: compute its evidence and its site. */
+/* Update the filter by a factor. Set its site, and return its evidence. */
 static double filter_factor(struct filtered *f, struct window_factor *w)
 {
 	const struct moments z = { w->others.mean + w->sign * f->mean[STATE_PHASE],
