@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a shell does on a host that has nothing of netsync. The shell reads the script from its
- * standard input, whose rest is for the script: so no quoting by a login shell, or by the program
- * of --rsh, can change it. Braces around all of it make the shell read all of it first. A shell
- * reads ahead, so what follows is sent only after the greeting: "netsync", the architecture, and
- * "exec" and "tcpdump" if a program can be run that arrives, and if the host has tcpdump.
+ * The script that a shell runs on a host on which netsync is not installed. The shell reads the
+ * script from its standard input, and the script reads the rest. Quoting by a login shell or by the
+ * program of --rsh can therefore not change it. Braces around the script make the shell read all of
+ * it before running any of it. A shell reads ahead, so everything else is sent only after the
+ * greeting: "netsync" and the architecture, "exec" if a directory allows programs to run, and
+ * "tcpdump" if the host has tcpdump.
  *
- * On the next line come the size and the sum of a program, as cksum prints it, and arguments; then
- * the program. Its file is removed before it is filled, and then runs as a descriptor: nothing is
- * left, however the shell, the connection or the host ends. A process cannot execute a file that is
- * open for writing, so descriptor 3 is for that.
+ * The line after the script contains the size and the checksum of a program, as printed by cksum,
+ * and its arguments. The program follows. Its file is removed before it is filled, and then runs
+ * through its descriptor. Nothing is left on the host, no matter how the shell, the connection or
+ * the host ends. A process cannot execute a file that is open for writing, so the program runs
+ * through descriptor 3, which is open for reading.
  *
- * Or the size is 0: the host's tcpdump records. It does not end with its standard input: a process
- * beside it waits for that, or for silence. It has no other descriptor of the connection, which ends when tcpdump
- * does. When tcpdump is ended, it drops what the kernel holds, which are the packets of at most the
- * last second.
+ * If the size is 0, the host's tcpdump records. tcpdump does not end with its standard input, so a
+ * separate process waits until the input ends or is silent. This process has no other descriptor of
+ * the connection, so that the connection ends when tcpdump does. When tcpdump is ended, it drops
+ * the packets that the kernel still holds, which are at most those of the last second.
  */
 #include "capture.h"
 
@@ -53,10 +55,10 @@ const char capture_script[] =
 	"fi\n"
 	"[ -n \"$tcpdump\" ] || fail 'tcpdump not found; install it there,"
 	" or use --via packet.'\n"
-	/* Packets of the connection would make more packets. */
+	/* Each recorded packet of this connection would cause further packets. */
 	"set -- $SSH_CONNECTION\n"
 	"exec 3<&0\n"
-	/* If tcpdump has ended, another process may have its number. */
+	/* If tcpdump has ended, another process may have its process ID. */
 	"( exec <&3 3<&- >/dev/null 2>&1\n"
 	"if command -v timeout; then\n"
 	"	while [ $(timeout " TEXT_OF(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Captures of hosts that have nothing of netsync. */
+/* Captures on hosts on which netsync is not installed. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,38 +21,44 @@
 #include "record.h"
 
 /*
- * Bytes before the end of the greeting: a shell may print something before it. Chosen; an
- * agent's greeting is shorter, too.
+ * Maximum size of a greeting, bytes, including anything that a shell prints before it. Chosen;
+ * the greeting of an agent is shorter, too.
  */
 #define GREETING_SIZE (1 << 14)
 #define GREETING "netsync "
-/* Largest netsync-recorder, bytes: it has less than 2 MiB. Chosen. */
+/* Maximum size of netsync-recorder, bytes. Chosen; the program has less than 2 MiB. */
 #define LARGEST_RECORDER (64 << 20)
-/* Time for the program to arrive and start, and for the last packets to arrive. Chosen. */
+/* Time for the program to arrive and start, and time for the last packets to arrive, ns. Chosen. */
 #define TRAVEL_NS (300 * NS_PER_S)
 #define REST_NS (150 * NS_PER_S)
-/* Bytes by which a kind of file is known. */
+/* Number of bytes that identify the format of a capture. */
 #define MAGIC_SIZE 4
-/* Bytes of a capture in which its source is looked for: its first block is shorter. Chosen. */
+/*
+ * Number of bytes of a capture that are searched for its source. Chosen; the first block is
+ * shorter.
+ */
 #define SOURCE_WITHIN 1024
 
 const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", "best", NULL };
 
-/* Bytes of the line that announces a program, with a 0: two numbers and arguments. */
+/*
+ * Maximum size of the line that announces a program, with a terminating NUL. The line has two
+ * numbers and arguments.
+ */
 #define ANNOUNCEMENT_SIZE 128
 
-/* A netsync-recorder for some hosts, directly after the line that announces it. */
+/* A netsync-recorder for some hosts. The line that announces the program precedes it in memory. */
 struct travel_program {
 	struct travel_program *next;
 	char arch[CAPTURE_ARCH_SIZE];
-	const char *line; /* in bytes */
-	size_t size;	  /* from there on */
+	const char *line; /* the announcement, followed by the program */
+	size_t size;	  /* size of the announcement and the program, bytes */
 	char bytes[];
 };
 
 /* ---- options --------------------------------------------------------------- */
 
-/* The first given option that only LTTng has, or NULL. */
+/* Return the first given option that needs LTTng, or NULL if there is none. */
 static const char *find_lttng_option(const struct record_run *rec)
 {
 	const struct {
@@ -127,7 +133,7 @@ bool captures_check_options(struct record_run *rec)
 
 /* ---- the shell of a host ----------------------------------------------------- */
 
-/* A word of --rsh with the name of the host. NULL: out of memory. */
+/* Replace {host} in a word of --rsh by the name of the host. Return NULL if out of memory. */
 static char *make_rsh_word(const char *word, const char *host)
 {
 	char *made = NULL;
@@ -145,7 +151,10 @@ static char *make_rsh_word(const char *word, const char *host)
 	return fclose(out) ? NULL : made;
 }
 
-/* Split at blanks first: the name of a host stays in its word. */
+/*
+ * Execute the command of --rsh. The command is split at blanks before {host} is replaced, so
+ * that the name of a host never becomes several words.
+ */
 static void exec_remote_shell(const char *rsh, const char *host)
 {
 	char *words = strdup(rsh), *word;
@@ -158,7 +167,10 @@ static void exec_remote_shell(const char *rsh, const char *host)
 	if (!num)
 		return;
 	argv[num] = "/bin/sh";
-	/* ^C is for netsync: the end of a recording is sent over the connection. */
+	/*
+	 * Ignore ^C, which is meant for netsync. The end of a recording is sent over the
+	 * connection.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	execvp(argv[0], argv);
@@ -183,7 +195,7 @@ static void start_remote_shell(const struct remote *remote)
 
 /* ---- the program that travels -------------------------------------------------- */
 
-/* Bits of the sum that each value of its first byte changes when that is shifted out. */
+/* Fill the table of the CRC: an entry for each value of the first byte, which is shifted out. */
 static void make_sum_table(uint32_t table[256])
 {
 	for (uint32_t first = 0; first < 256; first++) {
@@ -193,7 +205,7 @@ static void make_sum_table(uint32_t table[256])
 	}
 }
 
-/* The sum that cksum(1) of POSIX computes: it finds damage, not forgery. */
+/* Compute the checksum of cksum(1) (POSIX). It detects damage, not forgery. */
 static uint32_t compute_cksum(const char *bytes, size_t size)
 {
 	uint32_t table[256], sum = 0;
@@ -206,7 +218,10 @@ static uint32_t compute_cksum(const char *bytes, size_t size)
 	return ~sum;
 }
 
-/* The program next to netsync; those for other machines have their names. */
+/*
+ * Return the path of a netsync-recorder in the directory of netsync. Programs for other
+ * architectures have the name of the architecture.
+ */
 char *capture_make_path_of_recorder(const char *arch)
 {
 	char *netsync = make_path_of_netsync(), *path;
@@ -233,8 +248,8 @@ static bool read_all_bytes(int fd, char *bytes, size_t size)
 }
 
 /*
- * The line ends where the program begins, so that both are sent at once. @via: NULL means that
- * the program chooses.
+ * Read a program, and write its announcement directly before it, so that both are sent at once.
+ * If @via is NULL, the program chooses its source.
  */
 static struct travel_program *make_travel_program(int fd, size_t size, const char *via)
 {
@@ -256,8 +271,8 @@ static struct travel_program *make_travel_program(int fd, size_t size, const cha
 }
 
 /*
- * Read a program once for all hosts that it runs on. Return NULL and set errno if there is none:
- * it was to be at *@path, to be freed.
+ * Find a program, which is read only once for all hosts with the same architecture. Return NULL
+ * and set errno if it cannot be read. *@path is its expected path, which the caller frees.
  */
 static const struct travel_program *find_travel_program(struct record_run *rec, const char *arch,
 							char **path)
@@ -292,10 +307,10 @@ static const struct travel_program *find_travel_program(struct record_run *rec, 
 
 /* ---- what arrives ------------------------------------------------------------- */
 
-/* What the greeting of a shell reports. */
+/* The contents of a shell's greeting. */
 struct shell_greeting {
 	char arch[CAPTURE_ARCH_SIZE];
-	bool can_execute; /* a program that arrives */
+	bool can_execute; /* a directory allows programs to run */
 	bool has_tcpdump;
 };
 
@@ -307,7 +322,7 @@ static bool is_architecture(const char *text, size_t length)
 	return length && length < CAPTURE_ARCH_SIZE;
 }
 
-/* @line: after "netsync ". Return false if it is not a greeting. */
+/* Parse a greeting, where @line is the text after "netsync ". Return false if it is invalid. */
 static bool parse_greeting(const char *line, size_t length, struct shell_greeting *greeting)
 {
 	const char *space = memchr(line, ' ', length);
@@ -323,7 +338,7 @@ static bool parse_greeting(const char *line, size_t length, struct shell_greetin
 	return !rest[(greeting->can_execute ? 5 : 0) + (greeting->has_tcpdump ? 8 : 0)];
 }
 
-/* Start tcpdump there. */
+/* Start tcpdump on the host. */
 static void send_tcpdump(struct recorded_host *host)
 {
 	static const char line[] = "0 0\n";
@@ -332,7 +347,10 @@ static void send_tcpdump(struct recorded_host *host)
 	remote_send(host->remote, line, strlen(line));
 }
 
-/* Send what records: netsync-recorder, or, if a host has nothing better, its tcpdump. */
+/*
+ * Start recording: send netsync-recorder, or use the host's tcpdump if the host can use nothing
+ * better.
+ */
 static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 			    const struct shell_greeting *greeting)
 {
@@ -372,7 +390,7 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 	free(path);
 }
 
-/* Answer the greeting of a shell. False: there is nothing else yet. */
+/* Answer the greeting of a shell. Return false if no complete greeting has arrived. */
 static bool answer_shell(struct record_run *rec, struct recorded_host *host)
 {
 	struct remote *remote = host->remote;
@@ -411,7 +429,7 @@ char *make_capture_path(const struct record_run *rec, const struct remote *remot
 	return NULL;
 }
 
-/* Is it the begin of a capture in pcapng, or in pcap of either byte order? */
+/* Do the bytes begin a pcapng capture, or a pcap capture of either byte order? */
 static bool is_capture_magic(const char *bytes)
 {
 	static const char *const begins[] = { "\x0a\x0d\x0d\x0a", "\xa1\xb2\x3c\x4d",
@@ -424,7 +442,10 @@ static bool is_capture_magic(const char *bytes)
 	return false;
 }
 
-/* netsync-recorder names its source in the first block, which is text of a host. */
+/*
+ * Return the source that netsync-recorder reports in the first block of its capture, or
+ * VIA_LTTNG if the block does not contain it. The host controls this text.
+ */
 static unsigned int find_source(const struct buffer *in)
 {
 	const size_t size = in->len < SOURCE_WITHIN ? in->len : SOURCE_WITHIN;
@@ -435,7 +456,10 @@ static unsigned int find_source(const struct buffer *in)
 										    VIA_LTTNG;
 }
 
-/* The first bytes: the host records. */
+/*
+ * Create the file of a host's capture when its first bytes have arrived. From then on, the host
+ * counts as recording.
+ */
 static bool open_capture_file(struct record_run *rec, struct recorded_host *host)
 {
 	char *path;
@@ -500,7 +524,10 @@ static void receive_capture(struct remote *remote)
 	in->len = 0;
 }
 
-/* The reason is in the messages of the host, which were printed. */
+/*
+ * Report how a recording ended. The host's own messages, which contain the reason, were already
+ * printed.
+ */
 static void explain_capture_end(struct remote *remote, int status)
 {
 	struct record_run *rec = get_record_run(remote);
@@ -521,7 +548,7 @@ static void explain_capture_end(struct remote *remote, int status)
 			remote,
 			"the recording ended early (exit status %d); the packets received so far are kept.",
 			code);
-	else if (code != 2) /* packets were lost, as reported */
+	else if (code != 2) /* status 2 reports lost packets, in a message of its own */
 		remote_complain(remote, "the recording was not completed (exit status %d).", code);
 	host->recording = false;
 }
@@ -541,7 +568,7 @@ static const struct remote_work capture_work = {
 
 /* ---- all hosts --------------------------------------------------------------- */
 
-/* No host has recorded anything that was asked for. */
+/* Remove the files of a host from a recording that is not used. */
 static void discard_capture_data(struct record_run *rec, struct recorded_host *host)
 {
 	char *path = host->capture < 0 ? NULL : make_capture_path(rec, host->remote);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Recording packets on hosts that have nothing of netsync:
+ * Recording of packets on hosts on which netsync is not installed:
  *
  *	netsync-recorder of this machine, or tcpdump -- ssh --> DIR/HOST/packets.pcapng
  *
- * What arrives is written to that file. Only its greeting and the kind of the file are examined.
- * How the clock is steered arrives on standard error, and is written next to the capture.
+ * The data from a host is written to that file. Only the greeting and the format of the capture are
+ * examined. Readings of the host's clock arrive on standard error, and are written to a file next
+ * to the capture.
  */
 #ifndef NETSYNC_RECORD_CAPTURE_H
 #define NETSYNC_RECORD_CAPTURE_H
@@ -17,18 +18,22 @@ struct record_run;
 struct remote;
 
 /*
- * What records packets; VIA_LTTNG: no capture. VIA_BEST: of the others, the best one that a host
- * has. VIA_AUTO, only in options: VIA_LTTNG, or VIA_BEST if some host has no LTTng.
+ * Sources of packets. VIA_LTTNG stands for no capture. VIA_BEST is the best of the other sources
+ * that works on a host. VIA_AUTO occurs only in options, and stands for VIA_LTTNG, or for
+ * VIA_BEST if some host has no LTTng.
  */
 enum capture_via { VIA_LTTNG, VIA_PACKET, VIA_BPF, VIA_TCPDUMP, VIA_BEST, VIA_AUTO };
 extern const char *const capture_via_names[];
 
-/* Bytes of the name of an architecture, with a 0. Chosen; Linux has 65 for it. */
+/*
+ * Size of the name of an architecture, with a terminating NUL. Chosen; Linux has 65 bytes for
+ * it.
+ */
 #define CAPTURE_ARCH_SIZE 33
 
 /*
- * A host ends its recording if nothing was sent to it for this time, s: the network is broken.
- * Chosen: several periods of struct remote_work.alive.
+ * Time without data from netsync after which a host ends its recording, because the network is
+ * broken, s. Chosen to be several periods of struct remote_work.alive.
  */
 #define CAPTURE_SILENCE_S 60
 
@@ -36,8 +41,9 @@ extern const char *const capture_via_names[];
 extern const char capture_script[];
 
 /*
- * Part of a script: set place to the first folder in which programs may run, because a file
- * system may forbid execution (noexec); or to nothing. Files are removed, however the shell ends.
+ * A part of a script that sets "place" to the first directory in which programs may run, or to
+ * nothing if there is none, because a file system may forbid execution (noexec). Its files are
+ * removed no matter how the shell ends.
  */
 #define CAPTURE_FIND_PLACE                                                            \
 	"folder=\n"                                                                   \
@@ -53,30 +59,39 @@ extern const char capture_script[];
 	"done 2>/dev/null\n"
 
 /*
- * Check the options, and replace VIA_AUTO. False: they cannot be used together; a message was
- * printed.
+ * Check the options, and replace VIA_AUTO. If they cannot be used together, print a message and
+ * return false.
  */
 bool captures_check_options(struct record_run *rec);
-/* Record on all hosts. Hosts that cannot are reported. False: no host records. */
+/*
+ * Start recording on all hosts. Report the hosts that cannot record. Return false if no host
+ * records.
+ */
 bool captures_start(struct record_run *rec);
-/* " (bpf)", what records the packets of a host, if the user did not choose that; otherwise "". */
+/*
+ * Return the source of a host's packets for messages, such as " (bpf)", or "" if the user chose
+ * it.
+ */
 const char *capture_source_text(const struct record_run *rec, const struct recorded_host *host);
 /* Does the host still record? */
 bool capture_is_running(struct record_run *rec, struct recorded_host *host);
-/* End the recording, and wait for what hosts still have. */
+/* End the recording, and wait for the data that hosts still have to send. */
 void captures_stop(struct record_run *rec);
 void captures_free(struct record_run *rec);
 
-/* Can the file of --merge be written? Otherwise a message was printed. (record/merge.c) */
+/* Can the file of --merge be written? If not, print a message. (record/merge.c) */
 bool captures_check_merge(const char *path);
 /*
- * Write the packets of captures, NAME=PATH, to the file of --merge, with the times of the result
- * at @model. Return the exit status.
+ * Write the packets of captures to the file of --merge, with the times of the result at @model.
+ * @traces contains NAME=PATH. Return the exit status.
  */
 int captures_merge(const struct record_run *rec, char **traces, int num, const char *model);
-/* The netsync-recorder of an architecture here; to be freed with free(). NULL: out of memory. */
+/*
+ * Return the path of the netsync-recorder for an architecture. The caller frees the path. Return
+ * NULL if out of memory.
+ */
 char *capture_make_path_of_recorder(const char *arch);
-/* The file of a host; to be freed with free(). NULL: out of memory. */
+/* Return the path of a host's capture. The caller frees the path. Return NULL if out of memory. */
 char *make_capture_path(const struct record_run *rec, const struct remote *remote);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clock readings from agents and from netsync-recorder, for clocks that daemons steer -> a file
- * next to each trace or capture, and, during the recording of LTTng sessions, a file that
- * "netsync live" follows.
+ * Stores clock readings from agents and from netsync-recorder, for clocks that daemons steer.
+ * They are written to a file next to each trace or capture and, while LTTng sessions are
+ * recorded, to a file that "netsync live" follows.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include "record.h"
 #include "remote/protocol.h"
 
-/* The first word of a line in which netsync-recorder reports a reading. */
+/* First word of a line in which netsync-recorder reports a clock reading. */
 #define CLOCK_LINE_WORD "netsync-clocks"
-/* The first lines of the file next to a capture. */
+/* First lines of the file next to a capture. */
 #define CAPTURE_CLOCKS_HEAD                                             \
 	"# netsync-clocks(5): CLOCK_REALTIME and CLOCK_MONOTONIC_RAW\n" \
 	"# host time_ns raw_ns within_ns rate was_set\n"
@@ -30,7 +30,10 @@ static const char *get_reported_hostname(const struct recorded_host *host)
 	return member_get_text(host->remote->hello, "hostname");
 }
 
-/* Live sessions are identified by host names: is this name a single word, and unique? */
+/*
+ * Can "netsync live" identify the host? Live sessions are identified by host names, so the name
+ * must be a single word, and unique.
+ */
 static bool can_host_be_followed(const struct record_run *rec, const struct recorded_host *host)
 {
 	const char *name = get_reported_hostname(host);
@@ -47,7 +50,10 @@ static bool can_host_be_followed(const struct record_run *rec, const struct reco
 	return true;
 }
 
-/* Return NULL if no viewer needs the file or, after a message, on failure. */
+/*
+ * Open the file for viewers. Return NULL if no viewer needs the file or if an error occurred,
+ * which is reported.
+ */
 static FILE *open_followed_file(struct record_run *rec)
 {
 	char *path;
@@ -101,7 +107,7 @@ void clocks_keep_readings(struct record_run *rec, struct recorded_host *host,
 	struct clock_reading taken[PROTOCOL_CLOCKS];
 	size_t num = value_get_length(readings);
 
-	/* More were rejected earlier. */
+	/* A line with more readings was rejected before. */
 	if (num > PROTOCOL_CLOCKS)
 		num = PROTOCOL_CLOCKS;
 	if (!num ||
@@ -132,7 +138,7 @@ void clocks_write_file(const char *dir, struct recorded_host *host)
 	if (!host->clocks.file ||
 	    asprintf(&path, "%s/%s/netsync-clocks", dir, host->remote->folder) < 0)
 		return;
-	/* A host without a trace has no directory. */
+	/* The file cannot be created if the host has no trace, and therefore no directory. */
 	file = fopen(path, "wxe");
 	if (file) {
 		fputs(CLOCK_READINGS_HEAD, file);
@@ -156,7 +162,10 @@ static char *make_path_of_clock_file(const struct record_run *rec, const struct 
 	return NULL;
 }
 
-/* The packets are kept; only how the clock is steered remains unknown. */
+/*
+ * Stop writing the clock readings of a host after an error. The packets are kept; only the
+ * steering of the clock remains unknown.
+ */
 static void lose_clock_file(struct record_run *rec, struct recorded_host *host)
 {
 	char *path = make_path_of_clock_file(rec, host);
@@ -181,7 +190,7 @@ static void open_clock_file(struct record_run *rec, struct recorded_host *host)
 		lose_clock_file(rec, host);
 }
 
-/* A number, and *@text after it. Return false if there is none. */
+/* Parse a number, and move *@text after it. Return false if there is no number. */
 static bool parse_line_number(const char **text, int64_t *number)
 {
 	const char *begin = *text;
@@ -215,7 +224,7 @@ bool clocks_handle_line(struct record_run *rec, struct recorded_host *host, cons
 
 	if (!parse_clock_line(line, &reading))
 		return false;
-	/* Before the first packet, or too late: not needed. */
+	/* Ignore readings before the first packet, and readings that cannot be stored any more. */
 	if (host->capture < 0 || host->remote->lost || host->lacks_clock_file)
 		return true;
 	if (!host_count_data(rec, host, strlen(line))) {
@@ -224,7 +233,7 @@ bool clocks_handle_line(struct record_run *rec, struct recorded_host *host, cons
 	}
 	if (!host->clock_file)
 		open_clock_file(rec, host);
-	/* Each line at once, so that readers do not have to wait. */
+	/* Write each line immediately, so that readers do not have to wait. */
 	if (host->clock_file &&
 	    (!clock_reading_write(host->clock_file, CLOCK_READINGS_HOST, &reading) ||
 	     fflush(host->clock_file)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Traces from agents or the relay daemon -> a directory for each host. */
+/* Stores the traces from agents or from the relay daemon in a directory for each host. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,10 @@
 #include "common/json-value.h"
 #include "record.h"
 
-/* Does a name from another machine stay inside the directory: relative, and without ".."? */
+/*
+ * Does a name from another machine stay inside the directory? It does if it is relative and
+ * without "..".
+ */
 static bool is_relative_path_inside(const char *name)
 {
 	if (*name == '/' || !*name)
@@ -30,7 +33,10 @@ static bool is_relative_path_inside(const char *name)
 	return true;
 }
 
-/* A new file, and each new directory in its path, takes a block in addition to its bytes. */
+/*
+ * Return the disk space of the data. A new file, and each new directory in its path, takes a
+ * block in addition to the data.
+ */
 uint64_t files_measure_room(const char *dir, const struct remote *remote, struct json_object *about,
 			    size_t size)
 {
@@ -80,7 +86,7 @@ bool files_put_data(const char *dir, struct remote *remote, struct json_object *
 	return put == (ssize_t)size;
 }
 
-/* Does the directory belong to this machine? lttng-relayd names directories HOSTNAME-DATE. */
+/* Does the directory belong to a machine? lttng-relayd names directories HOSTNAME-DATE. */
 static bool is_folder_of_host(const char *folder, const char *hostname)
 {
 	const size_t len = strlen(hostname);
@@ -89,8 +95,8 @@ static bool is_folder_of_host(const char *folder, const char *hostname)
 }
 
 /*
- * Return the path of the only directory of this machine in @path, or NULL if there is none or
- * more than one.
+ * Return the path of the only directory of a machine in @path, or NULL if there is none or more
+ * than one.
  */
 static char *find_only_directory(const char *path, const char *hostname)
 {
@@ -146,7 +152,7 @@ void files_collect(const char *dir, const struct relay *relay, const struct reco
 	}
 }
 
-/* Is a name suitable as a word of a line, and as a part of a host's name? */
+/* Is a name suitable as a word of a line and as a part of a host's name? */
 static bool is_plain_name(const char *name)
 {
 	for (const char *c = name; *c; c++)
@@ -163,7 +169,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 
 	if (!num || asprintf(&path, "%s/%s/netsync-namespaces", dir, host->remote->folder) < 0)
 		return;
-	/* A host without a trace has no directory. */
+	/* The file cannot be created if the host has no trace, and therefore no directory. */
 	file = fopen(path, "wxe");
 	for (size_t i = 0; i < num && file; i++) {
 		struct json_object *one = value_get_element(host->namespaces, i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps of a recording (create, start, status, stop, pull) -> requests to all agents. */
+/* The steps of a recording (create, start, status, stop, pull) as requests to all agents. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +17,17 @@
 #include "record.h"
 #include "record/agent/agent.h"
 
-/* Period in which LTTng flushes its buffers for viewers, us; chosen: its default. */
+/*
+ * Period in which LTTng flushes its buffers for viewers, us. Chosen, because it is LTTng's
+ * default.
+ */
 #define LIVE_US 1000000
 /*
- * A host may exceed the quota by 1/QUOTA_SLACK of the quota, for the contents of its buffers
- * when it is told to stop. Chosen.
+ * Fraction 1/QUOTA_SLACK of the quota by which a host may exceed it, because its buffers may
+ * still have contents when it is asked to stop. Chosen.
  */
 #define QUOTA_SLACK 8
-/* ns between checks of quotas while the last data arrives. Chosen, as STATUS_NS. */
+/* Period of checking quotas while the last data arrives, ns. Chosen, like STATUS_NS. */
 #define LOOK_NS NS_PER_S
 
 /* ---- requests ---------------------------------------------------------- */
@@ -36,7 +39,7 @@ static void ask_recording(struct record_run *rec, const char *what)
 			remote_ask(rec->hosts[i].remote, request_create(what));
 }
 
-/* Stop using hosts without an answer. Return the number of hosts that still record. */
+/* Stop using hosts that have not answered. Return the number of hosts that still record. */
 static unsigned int drop_failed_hosts(struct record_run *rec)
 {
 	unsigned int num = 0;
@@ -68,7 +71,7 @@ static void add_formatted_member(struct json_object *request, const char *key, c
 	json_object_object_add(request, key, json_object_new_string(text));
 }
 
-/* Name the next session of a host; the name is unique on any relay daemon. */
+/* Return a new name for the next session of a host, which is unique on any relay daemon. */
 static const char *name_session(const struct record_run *rec, struct recorded_host *host)
 {
 	char **name = array_add(&host->sessions, host->num_sessions, sizeof(*name));
@@ -110,8 +113,8 @@ static void ask_host_to_create(struct record_run *rec, struct recorded_host *hos
 }
 
 /*
- * Stream a host's trace while recording; or copy it at the end, if ssh refuses to forward
- * ports.
+ * Decide how a host's trace is transferred. It is streamed while recording or, if ssh refuses to
+ * forward ports, copied at the end.
  */
 static void choose_transfer(struct record_run *rec, struct recorded_host *host)
 {
@@ -156,7 +159,10 @@ unsigned int hosts_start(struct record_run *rec)
 
 /* ---- while it runs ----------------------------------------------------- */
 
-/* "lost": the agent does not wait for a lost relay daemon to receive all data. */
+/*
+ * Ask a host to finish. With "lost", the agent does not wait until a lost relay daemon has
+ * received all data.
+ */
 static void ask_host_to_finish(struct recorded_host *host)
 {
 	struct json_object *request = request_create("finish");
@@ -165,7 +171,7 @@ static void ask_host_to_finish(struct recorded_host *host)
 	remote_ask(host->remote, request);
 }
 
-/* Continue with a new session: LTTng's sessions do not reconnect to a relay daemon. */
+/* Ask a host for a new session, because LTTng's sessions do not reconnect to a relay daemon. */
 static void ask_host_to_renew(struct record_run *rec, struct recorded_host *host)
 {
 	ask_host_to_finish(host);
@@ -213,8 +219,8 @@ void host_ask_status(const struct record_run *rec, const struct recorded_host *h
 	struct json_object *request = request_create("status");
 
 	/*
-	 * Counting events takes time on the traced machine: request it only if counts are
-	 * displayed.
+	 * Request the number of events only if it is displayed, because counting takes time on
+	 * the traced machine.
 	 */
 	json_object_object_add(request, "events",
 			       json_object_new_boolean(rec->is_terminal || rec->is_losing));
@@ -320,8 +326,8 @@ bool host_use_status(struct record_run *rec, struct recorded_host *host)
 /* ---- the end ----------------------------------------------------------- */
 
 /*
- * Report the share of the trace itself in the hosts' traffic, because it disturbs what it
- * records.
+ * Report the share of the hosts' network traffic that is due to the trace itself, because this
+ * traffic disturbs the recorded activity.
  */
 static void report_own_traffic(const struct record_run *rec)
 {
@@ -347,7 +353,7 @@ static void report_own_traffic(const struct record_run *rec)
 	}
 }
 
-/* Wait for the answers to all requests, and check quotas meanwhile. */
+/* Wait for the answers to all requests, and check quotas in the meantime. */
 static void wait_for_last_answers(struct record_run *rec)
 {
 	while (!remotes_wait(&rec->all, LOOK_NS) && !hurried)

@@ -26,17 +26,17 @@
 #include "common/signal.h"
 #include "record/commands.h"
 
-/* Maximum packets that wait for their counterparts: 52 MiB. */
+/* Maximum number of packets that wait for their counterparts; they take 52 MiB. */
 #define MAX_PACKETS 500000
 #define MMAP_THRESHOLD (128 * 1024)
-/* If a clock was not reported for this long, no more reports are expected. Chosen. */
+/* Time after which no more readings of a clock are expected, ns. Chosen. */
 #define LIVE_LAG_NS (10 * NS_PER_S)
 
 struct live_settings {
 	struct outcome outcome;
 	struct netsync_options opt;
 	int64_t interval_ns;
-	int64_t duration_ns; /* negative: until interrupted */
+	int64_t duration_ns; /* negative to run until interrupted */
 	unsigned int format; /* index of formats[] */
 	unsigned int jobs;   /* 0 if not given */
 	char **urls;
@@ -48,12 +48,12 @@ struct live {
 	const struct live_settings *set;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct recording *recordings; /* followed until they end */
+	struct recording *recordings; /* the recordings to follow until they end */
 	size_t num_recordings;
-	char *reference; /* the reference that was found first; or NULL */
-	int drawn;	 /* lines on the terminal */
+	char *reference; /* the reference that was found first, or NULL */
+	int drawn;	 /* number of lines that were drawn on the terminal */
 	int64_t last_ns;
-	uint64_t *packets; /* of hosts */
+	uint64_t *packets; /* number of packets of each host */
 	uint32_t num_hosts;
 	struct netsync_pair_info *pairs;
 	uint32_t num_pairs;
@@ -104,7 +104,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return -1 to continue; otherwise the exit status. */
+/* Parse the command line. Return -1 to continue, or the exit status. */
 static int parse_live_arguments(struct live_settings *set, int argc, char **argv)
 {
 	const int first = options_parse_all(&usage, set, argc, argv);
@@ -127,7 +127,10 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 
 /* ---- what is known now ------------------------------------------------- */
 
-/* Readings of a steered clock arrive slightly later than its packets. */
+/*
+ * Return the time up to which a clock is known. Readings of a steered clock arrive slightly
+ * later than its packets.
+ */
 static int64_t find_known_until(const struct netsync *ns, uint32_t index, int64_t last_ns)
 {
 	struct netsync_steering steering = { .size = sizeof(steering) };
@@ -209,7 +212,7 @@ static bool remember_live_counts(struct live *live, int64_t now_ns)
 
 /* ---- the screen -------------------------------------------------------- */
 
-/* The terminal may have echoed ^C at the cursor. */
+/* Erase the last drawing. The terminal may have echoed ^C at the cursor. */
 static void erase_live_screen(struct live *live)
 {
 	if (live->drawn)
@@ -220,7 +223,7 @@ static void erase_live_screen(struct live *live)
 	fflush(stdout);
 }
 
-/* Replace the last drawing, as far as the text fits on the screen. */
+/* Replace the last drawing by the lines of @text that fit on the screen. */
 static void draw_live_screen(struct live *live, char *text)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
@@ -233,7 +236,7 @@ static void draw_live_screen(struct live *live, char *text)
 		int columns = 0, bytes;
 
 		end = strchrnul(line, '\n');
-		/* Characters of UTF-8 begin with any byte other than 10xxxxxx. */
+		/* In UTF-8, each byte other than 10xxxxxx begins a character. */
 		for (bytes = 0; line + bytes < end; bytes++) {
 			columns += (line[bytes] & 0xc0) != 0x80;
 			if (columns > size.ws_col)
@@ -275,8 +278,8 @@ static void print_live_warning(void *data, const char *sentence)
 /* ---- following --------------------------------------------------------- */
 
 /*
- * Keep the reference that was found first, so that offsets can be compared; a requested
- * reference may not have appeared yet.
+ * Estimate the clocks. Keep the reference that was found first, so that offsets can be compared.
+ * A requested reference may not have appeared yet.
  */
 static int solve_live(struct live *live)
 {
@@ -334,7 +337,7 @@ static int64_t choose_earlier_time(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* All sources are recordings, and they ended. */
+/* Are all sources recordings that have ended? */
 static bool have_recordings_ended(struct live *live)
 {
 	size_t num = 0;
@@ -377,7 +380,7 @@ static bool follow_sources(struct live *live)
 		}
 		if (!estimate_and_show(live))
 			return false;
-		/* Reading gets as much time as estimation. */
+		/* Give reading as much time as estimation. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
 		next_ns += set->interval_ns;
 		if (next_ns < now_ns + 2 * cost_ns)
@@ -386,7 +389,7 @@ static bool follow_sources(struct live *live)
 	return true;
 }
 
-/* Write the last data, and the result of everything. */
+/* Write the last data, and the result of all data. */
 static int write_final_result(struct live *live)
 {
 	const struct live_settings *set = live->set;
@@ -424,7 +427,10 @@ static bool add_recorded_clocks(struct live *live, const char *dir)
 	return ret >= 0;
 }
 
-/* Add a directory that is recorded to, or a URL. On failure, print a message and return false. */
+/*
+ * Add a source, which is a URL or the directory of a recording in progress. On failure, print a
+ * message and return false.
+ */
 static bool add_live_source(struct live *live, const char *what)
 {
 	struct recording *last = NULL;
@@ -458,7 +464,7 @@ static int watch_sources(struct live *live)
 
 	if (!outcome_check_output(&set->outcome))
 		return EXIT_BAD;
-	/* Return memory that estimating needs only briefly. */
+	/* Return memory to the system that estimation needs only briefly. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	netsync_limit_packets(live->ns, MAX_PACKETS);
 	netsync_use_threads(live->ns, set->opt.threads);

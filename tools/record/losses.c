@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts of events that did not fit into a channel's buffers -> warnings, with the
- * buffers that would have sufficed. LTTng only counts discarded events. Their bytes are
- * estimated from the size of recorded events, and the largest burst from the counts in
- * successive status answers:
+ * Warnings about events that did not fit into a channel's buffers, with the buffers that would have
+ * sufficed. LTTng only counts discarded events. Their size is estimated from the size of recorded
+ * events, and the largest burst is estimated from the counts in successive status answers:
  *
  *	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
  *	bursts:					    16      3	-> worst = 16
  *	buffers needed = buffers now + worst * bytes of an event * 5 / 4
  *
- * If a second's events fill less than a sub-buffer, LTTng's timer starts a new sub-buffer
- * each second. Their number is then too small for the longest time in which none was
- * read.
+ * If the events of a second fill less than a sub-buffer, LTTng's timer starts a new sub-buffer each
+ * second. The number of sub-buffers may then be too small for the longest time in which none of
+ * them was read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,38 +29,39 @@ static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL, CHANNEL
 #define NUM_CHANNELS (sizeof(channels) / sizeof(channels[0]))
 
 /*
- * Margin above the discarded bytes: a burst may have started before one status and ended
- * after another, and the next recording will differ slightly. Chosen.
+ * Number of bytes with a margin. A burst may have started before one status and ended after
+ * another, and the next recording will differ slightly. Chosen.
  */
 #define MARGIN(bytes) ((bytes) / 4 * 5)
 
 /*
- * Consecutive status answers (one a second) with discarded events from which on the rate
- * of events is too high, and larger buffers do not help. Chosen.
+ * Number of consecutive status answers (one per second) with discarded events from which on the
+ * rate of events is too high, so that larger buffers do not help. Chosen.
  */
 #define STEADY_LOOKS 10
 
-/* Buffers larger than 1/MAX_SHARE of the available memory are not recommended. Chosen. */
+/* Maximum share of the available memory, 1/MAX_SHARE, of recommended buffers. Chosen. */
 #define MAX_SHARE 2
 
-/* Losses of a channel. */
+/* The losses of a channel. */
 struct loss {
-	struct buffers buffers; /* for each processor */
-	uint64_t discarded;	/* events, in all finished sessions */
-	uint64_t now;		/* events, in the current session */
-	uint64_t packets;	/* trace packets that were overwritten */
-	uint64_t burst, worst;	/* discarded events of the current burst, and of the largest */
-	unsigned int looks;	/* status answers in this burst */
-	unsigned int longest;	/* and in the longest */
-	uint64_t bytes;		/* recorded at seen_ns */
-	double events;		/* number of events in these bytes; 0 if unknown */
-	int64_t seen_ns;	/* since the start of the recording */
-	bool said;		/* the warning was printed */
+	struct buffers buffers; /* buffers of each processor */
+	uint64_t discarded;	/* number of events discarded in all finished sessions */
+	uint64_t now;		/* number of events discarded in the current session */
+	uint64_t packets;	/* number of trace packets that were overwritten */
+	/* numbers of discarded events in the current and in the largest burst */
+	uint64_t burst, worst;
+	unsigned int looks;   /* number of status answers in the current burst */
+	unsigned int longest; /* number of status answers in the longest burst */
+	uint64_t bytes;	      /* number of bytes recorded until seen_ns */
+	double events;	      /* number of events in these bytes; 0 if unknown */
+	int64_t seen_ns;      /* time since the start of the recording */
+	bool said;	      /* the warning was printed */
 };
 
 struct losses {
 	struct loss of[NUM_CHANNELS];
-	uint64_t processors, memory; /* of the host; memory: available bytes */
+	uint64_t processors, memory; /* of the host; memory is the number of available bytes */
 };
 
 /* ---- the option --buffers -------------------------------------------------- */
@@ -101,19 +101,22 @@ bool parse_buffers_option(void *at, const struct option_row *row, const char *te
 
 /* ---- advice ----------------------------------------------------------------- */
 
-/* Mean size of a recorded event, bytes. */
+/* Return the mean size of a recorded event, bytes. */
 static double estimate_event_bytes(const struct loss *loss, const char *channel)
 {
 	return loss->events >= 1 ? loss->bytes / loss->events : buffers_get_event_bytes(channel);
 }
 
-/* Convert to an integer, with limits: the numbers come from another host. */
+/* Convert a size to an integer within limits. The numbers come from another host. */
 static uint64_t round_up_bytes(double bytes)
 {
 	return bytes >= 0 && bytes < 1e18 ? bytes : 1e18;
 }
 
-/* Bytes per second of recorded and discarded events on all processors; 0 if unknown. */
+/*
+ * Return the rate of recorded and discarded events on all processors, bytes per second, or 0 if
+ * unknown.
+ */
 static uint64_t compute_seen_byte_rate(const struct loss *loss, const char *channel)
 {
 	const double lost = (double)(loss->discarded + loss->now) *
@@ -122,7 +125,10 @@ static uint64_t compute_seen_byte_rate(const struct loss *loss, const char *chan
 	return loss->seen_ns > 0 ? round_up_bytes((loss->bytes + lost) * 1e9 / loss->seen_ns) : 0;
 }
 
-/* Is a sub-buffer larger than the data of one second, after which LTTng starts a new one? */
+/*
+ * Is a sub-buffer larger than the data of one second? After one second, LTTng starts a new
+ * sub-buffer.
+ */
 static bool is_partly_filled(const struct loss *loss, const char *channel)
 {
 	const uint64_t rate = compute_seen_byte_rate(loss, channel);
@@ -130,7 +136,7 @@ static bool is_partly_filled(const struct loss *loss, const char *channel)
 	return rate && rate < loss->buffers.size;
 }
 
-/* The buffers that would have sufficed for the largest burst, or the longest pause. */
+/* Return the buffers that would have sufficed for the largest burst or the longest pause. */
 static struct buffers suggest_sufficient_buffers(const struct loss *loss, const char *channel)
 {
 	const uint64_t pause_s = loss->buffers.num + loss->longest;
@@ -143,8 +149,8 @@ static struct buffers suggest_sufficient_buffers(const struct loss *loss, const 
 }
 
 /*
- * Print "; --buffers netsync=32x2M ..." if the host has enough memory for these, or other
- * advice.
+ * Print "; --buffers netsync=32x2M ..." if the host has enough memory for such buffers, or other
+ * advice if not.
  */
 static void print_buffer_advice(FILE *out, const struct recorded_host *host,
 				const struct loss *loss, const char *channel)
@@ -203,7 +209,7 @@ static void warn_of_loss(struct record_run *rec, const struct recorded_host *hos
 	loss->said = true;
 }
 
-/* Get the recorded size of a channel: bytes and events. */
+/* Get the recorded bytes and events of a channel. */
 static void use_recorded_size(const struct record_run *rec, const struct recorded_host *host,
 			      struct loss *loss, const char *channel, struct json_object *answer)
 {
@@ -221,7 +227,7 @@ static void use_recorded_size(const struct record_run *rec, const struct recorde
 		count_recorded_channel(&recorded, path, channel);
 		free(path);
 	}
-	/* Fewer bytes than before: not everything was measured. */
+	/* If the size has decreased, not everything was measured. */
 	if (recorded.bytes < loss->bytes || !recorded.bytes)
 		return;
 	loss->bytes = recorded.bytes;
@@ -235,7 +241,7 @@ static void use_loss_count(struct record_run *rec, struct recorded_host *host, s
 	const uint64_t discarded = member_get_int(answer, "discarded");
 	uint64_t came;
 
-	/* A new session starts at 0. */
+	/* The count of a new session starts at 0. */
 	if (discarded < loss->now) {
 		loss->discarded += loss->now;
 		loss->now = 0;

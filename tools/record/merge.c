@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Captures of all hosts and the result -> one capture with corrected times, by netsync apply. */
+/* Merges the captures of all hosts into one capture with corrected times, with netsync apply. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events to record: names, and lists of names for a purpose. */
+/* The events to record, given as names or as lists of names for a purpose. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "record.h"
 
 /*
- * Events that tell what each thread waited for: which threads ran and were woken, and
- * which interrupts, timers, disk accesses and packets occurred. netsync path reads them
- * (path/follow.c), as does the critical path analysis of Trace Compass. It matches
- * inet_sock_local_* and LTTng's own events, each among themselves, and ignores
- * inet_dev_*, which the agent adds where available.
+ * Events that show what each thread waited for: which threads ran and were woken, and which
+ * interrupts, timers, disk accesses and packets occurred. netsync path reads them
+ * (path/follow.c), as does the critical path analysis of Trace Compass. Trace Compass matches
+ * inet_sock_local_* events with each other and LTTng's own packet events with each other. It
+ * ignores inet_dev_*, which the agent adds where available.
  */
 static const char critical_path[] =
 	"sched_switch,sched_wakeup,sched_wakeup_new,sched_waking,"
@@ -28,7 +28,7 @@ static const char critical_path[] =
 
 const char *const preset_names[] = { "net", "critical-path", NULL };
 
-/* In the order of the names. */
+/* The presets, in the order of their names. */
 static const struct {
 	const char *events;
 	bool syscalls;
@@ -51,7 +51,10 @@ static void add_event_patterns(struct events *events, const char *list)
 	}
 }
 
-/* A name on each line; "syscalls" and "ust" have the same effect as the options. */
+/*
+ * Add the patterns in a file, which has one name on each line. "syscalls" and "ust" have the
+ * same effect as the options.
+ */
 static bool add_preset_patterns(struct events *events, const char *path)
 {
 	FILE *file = fopen(path, "r");

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync-record: record, check and follow hosts, and the agent that runs on them. */
+/*
+ * netsync-record contains the commands that record, check and follow hosts, and the agent that
+ * runs on them.
+ */
 #include "common/command.h"
 #include "record/commands.h"
 
-/* Each command has to clean up, or runs until a signal arrives. */
+/* The commands. Each command has to clean up, or runs until a signal arrives. */
 static const struct command commands[] = {
 	{ "record", cmd_record, false },
 	{ "live", cmd_live, false },

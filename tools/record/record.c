@@ -27,13 +27,16 @@
 #include "remote/traces.h"
 #include "sync/sync.h"
 
-/* ns between requests for the status of hosts. Chosen. */
+/* Period of requests for the status of hosts, ns. Chosen. */
 #define STATUS_NS NS_PER_S
-/* ms to wait for answers between checks of signals, command and duration. Chosen. */
+/* Time to wait for answers between checks of signals, the command and the duration, ms. Chosen. */
 #define LOOK_MS 100
-/* Periods of LOOK_MS that the command has to end after SIGTERM, before SIGKILL. Chosen: 5 s. */
+/*
+ * Number of periods LOOK_MS for which the command may run between SIGTERM and SIGKILL. Chosen to
+ * be 5 s.
+ */
 #define COMMAND_LOOKS 50
-/* Lost relay daemons that are replaced before the recording ends. Chosen. */
+/* Number of lost relay daemons that are replaced before the recording ends. Chosen. */
 #define MAX_RENEWALS 5
 
 /* ---- the command line -------------------------------------------------- */
@@ -47,7 +50,7 @@ static bool parse_record_folder_option(void *at, const struct option_row *row, c
 	return *(char **)at || complain_no_memory();
 }
 
-/* Parse a duration in which a number without a unit is in seconds (in other options, in ns). */
+/* Parse a duration in seconds. In other options, a number without a unit is in ns. */
 static bool parse_seconds_option(void *at, const struct option_row *row, const char *value)
 {
 	char seconds[VALUE_SIZE];
@@ -146,7 +149,7 @@ static const struct usage usage = {
 	.stops = true,
 };
 
-/* Return -1 to continue; otherwise the exit status. */
+/* Parse the command line. Return -1 to continue, or the exit status. */
 static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 {
 	const int first = options_parse_all(&usage, rec, argc, argv);
@@ -184,7 +187,7 @@ static int parse_record_arguments(struct record_run *rec, int argc, char **argv)
 
 /* ---- the folder -------------------------------------------------------- */
 
-/* Refuse a host whose directory would have the name of the result file next to it. */
+/* Refuse a host whose directory would have the same name as the result file. */
 static bool check_host_names(const struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
@@ -242,7 +245,7 @@ static bool make_record_folder(struct record_run *rec)
 	return false;
 }
 
-/* Remove empty directories of the recording, and its announcement. */
+/* Remove empty directories of the recording, and the announcement of the recording. */
 static void clean_record_folder(struct record_run *rec)
 {
 	recording_withdraw(rec->dir, rec->announced);
@@ -262,7 +265,7 @@ struct record_run *get_record_run(const struct remote *remote)
 	return (void *)((char *)remote->all - offsetof(struct record_run, all));
 }
 
-/* Hosts are in the order of the remotes. */
+/* Return the recording of a host. Hosts are in the order of the remotes. */
 struct recorded_host *find_recorded_host(const struct remote *remote)
 {
 	struct recorded_host *host = get_record_run(remote)->hosts;
@@ -349,7 +352,7 @@ static bool check_recorded_command(struct record_run *rec)
 	return false;
 }
 
-/* End the command: with SIGTERM, or with SIGKILL if it does not end. */
+/* End the command with SIGTERM, or with SIGKILL if it continues. */
 static void end_recorded_command(struct record_run *rec)
 {
 	for (int i = 0; i < COMMAND_LOOKS && rec->child > 0 && !hurried; i++) {
@@ -397,7 +400,7 @@ static void draw_status_line(struct record_run *rec)
 	rec->drawn = true;
 }
 
-/* Take the status of all hosts, and request the next status. Return false to end the recording. */
+/* Use the status of all hosts, and request the next status. Return false to end the recording. */
 static bool check_recorded_hosts(struct record_run *rec)
 {
 	bool any = false;
@@ -460,7 +463,7 @@ static bool renew_relay(struct record_run *rec)
 	return relay_start(&rec->relay, rec->dir);
 }
 
-/* Continue after the loss of a relay daemon. Return false if no host is being recorded any more. */
+/* Continue after the loss of a relay daemon. Return false if no host records any more. */
 static bool renew_recordings(struct record_run *rec)
 {
 	bool any = false;
@@ -589,7 +592,7 @@ static int synchronize_recorded(struct record_run *rec)
 	return status == EXIT_DONE && rec->partial ? EXIT_PARTIAL : status;
 }
 
-/* Synchronize; after a second ^C, only print where the traces are. */
+/* Synchronize. After a second ^C, only print where the traces are. */
 static int synchronize_if_not_hurried(struct record_run *rec)
 {
 	int status = EXIT_PARTIAL;
@@ -615,7 +618,10 @@ static int synchronize_if_not_hurried(struct record_run *rec)
 
 /* ---- all together ------------------------------------------------------ */
 
-/* By default, equal parts of 7/8 of the free space; the rest is for results. Chosen. */
+/*
+ * Set the default quota: the hosts share 7/8 of the free space equally, and the rest is for
+ * results. Chosen.
+ */
 static void set_default_quota(struct record_run *rec)
 {
 	const uint64_t room = folder_get_free_space(rec->dir);
@@ -624,7 +630,7 @@ static void set_default_quota(struct record_run *rec)
 		rec->quota = (room - room / 8) / rec->all.num;
 }
 
-/* Create sessions by agents. Return false if there are none. */
+/* Create sessions on the hosts with their agents. Return false if there are none. */
 static bool create_traces(struct record_run *rec)
 {
 	if (!rec->url && !rec->pull) {
@@ -636,7 +642,10 @@ static bool create_traces(struct record_run *rec)
 	return remotes_connect(&rec->all) && !interrupted && hosts_create(rec) && !interrupted;
 }
 
-/* Has a host that can be reached no netsync of this version, or no LTTng? Or this machine? */
+/*
+ * Is LTTng missing on this machine, or is LTTng or this version of netsync missing on a host
+ * that can be reached?
+ */
 static bool lacks_lttng(const struct record_run *rec)
 {
 	bool lacks = rec->relay.pid <= 0;
@@ -661,7 +670,7 @@ static void release_recorded_host(struct recorded_host *host)
 	*host = (struct recorded_host){ .remote = host->remote };
 }
 
-/* Undo what was done for LTTng, and record packets only. Return false if nothing is recorded. */
+/* Undo what was done for LTTng, and record only packets. Return false if nothing is recorded. */
 static bool fall_back_to_captures(struct record_run *rec)
 {
 	complain(
@@ -692,7 +701,7 @@ static bool start_traces(struct record_run *rec)
 	return !interrupted && hosts_start(rec);
 }
 
-/* False: nothing was recorded. */
+/* Record until something ends the recording. Return false if nothing was recorded. */
 static bool record_until_stopped(struct record_run *rec)
 {
 	if (!rec->url)
@@ -745,7 +754,10 @@ static int run_recording(struct record_run *rec)
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
 	rec->all.stop = &hurried;
-	/* The remotes themselves are kept until release_recording(), for the names of hosts. */
+	/*
+	 * Disconnect. The remotes are kept until release_recording(), because they contain the
+	 * names of hosts.
+	 */
 	remotes_close(&rec->all);
 	collect_traces(rec);
 	clean_record_folder(rec);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A folder -> our own lttng-relayd, on loopback, which writes below the folder. A keeper
- * process between netsync record and the daemon ends the daemon even if netsync record is
- * killed:
+ * Runs netsync's own lttng-relayd on loopback, which writes below a directory. A keeper process
+ * between netsync record and the daemon ends the daemon even if netsync record is killed:
  *
  *	netsync record -- pipe --> keeper: keep_relay() -- signals --> lttng-relayd
  */
@@ -29,28 +28,28 @@
 #include "record.h"
 
 /*
- * Maximum attempts to start: another process may take a free port before the daemon does.
- * Chosen.
+ * Maximum number of attempts to start the daemon. Another process may take a free port before
+ * the daemon does. Chosen.
  */
 #define TRIES 5
 /*
- * Time for the daemon to accept connections, and for a lost one to stop accepting them,
- * ns. Chosen.
+ * Time for the daemon to accept connections, and for a lost daemon to stop accepting them, ns.
+ * Chosen.
  */
 #define READY_NS 10000000000LL
 /* Period of checking processes and ports, ms. Chosen. */
 #define NAP_MS 20
-/* Time from SIGTERM to SIGKILL, ns; sessions have ended before. Chosen. */
+/* Time from SIGTERM to SIGKILL, ns. Chosen; sessions have ended before. */
 #define END_NS 5000000000LL
 /* Time for viewers to receive the last events of finished sessions, ns. Chosen. */
 #define VIEWERS_NS 10000000000LL
 
-/* lttng-relayd's port for viewers, the default of netsync live and others. */
+/* Default port of lttng-relayd for viewers, which is also the default of netsync live. */
 #define DEFAULT_LIVE_PORT 5344
 
 /*
- * Bind a socket to *@port on loopback, or to any free port if it is 0. Return -1 if the port is
- * not free.
+ * Bind a socket to *@port on loopback, or to any free port if *@port is 0. Return -1 if the port
+ * is not free.
  */
 static int bind_relay_port(uint16_t *port)
 {
@@ -73,7 +72,7 @@ static int bind_relay_port(uint16_t *port)
 	return fd;
 }
 
-/* Find free ports; all are bound at the same time, so they differ. */
+/* Find free ports. All of them are bound at the same time, so they differ. */
 static bool find_relay_ports(struct relay *relay)
 {
 	uint16_t live = DEFAULT_LIVE_PORT;
@@ -97,7 +96,7 @@ static bool find_relay_ports(struct relay *relay)
 	return ok;
 }
 
-/* Can all ports be bound? They cannot while a lost daemon is still ending. */
+/* Can all ports be bound? They cannot be bound while a lost daemon is still ending. */
 static bool are_relay_ports_free(const struct relay *relay)
 {
 	bool free = true;
@@ -127,7 +126,7 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 	};
 	int log;
 
-	/* If the keeper is killed, no other process ends the daemon. */
+	/* If the keeper is killed, nothing else ends the daemon. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		_exit(127);
@@ -144,9 +143,9 @@ static void exec_relay(const struct relay *relay, pid_t keeper)
 }
 
 /*
- * The keeper: start the daemon, and end it when the other end of the pipe is closed, by
- * netsync record or because it was killed. SIGTERM is followed by SIGKILL, because the
- * daemon may miss SIGTERM while it starts.
+ * Run the keeper. It starts the daemon, and ends the daemon when netsync record closes the other
+ * end of the pipe or is killed. SIGTERM is followed by SIGKILL, because the daemon may miss
+ * SIGTERM while it starts.
  */
 static void keep_relay(const struct relay *relay, int from)
 {
@@ -154,7 +153,10 @@ static void keep_relay(const struct relay *relay, int from)
 	int64_t end_ns = INT64_MAX;
 	pid_t keeper, pid;
 
-	/* Avoid signals of the terminal, and open files, which would outlive their owner. */
+	/*
+	 * Leave the terminal's session because of its signals, and close descriptors, which
+	 * would otherwise stay open after their owner has ended.
+	 */
 	setsid();
 	set_ending_handlers(SIG_IGN);
 	dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
@@ -243,7 +245,7 @@ static bool set_relay_paths(struct relay *relay, const char *dir)
 	return complain_of_path(dir);
 }
 
-/* The last line of the daemon's log, without the newline. */
+/* Read the last line of the daemon's log, without the newline. */
 static void read_last_log_line(const struct relay *relay, char *words, size_t size)
 {
 	FILE *log = fopen(relay->log, "r");
@@ -265,9 +267,9 @@ bool relay_start(struct relay *relay, const char *dir)
 	if (mkdir(relay->folder, 0777) && errno != EEXIST)
 		return complain_of_path(relay->folder);
 	/*
-	 * A daemon that replaces a lost one uses its ports, to which ssh forwards. The
-	 * lost daemon may have outlived its keeper, and would accept the first
-	 * connections.
+	 * Wait until the ports are free. A daemon that replaces a lost one uses the same ports,
+	 * because ssh forwards to them. The lost daemon may have outlived its keeper, and would
+	 * accept the first connections.
 	 */
 	for (const int64_t end_ns = now_ns() + READY_NS;
 	     again && !are_relay_ports_free(relay) && now_ns() < end_ns;)

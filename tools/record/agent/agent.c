@@ -20,9 +20,12 @@
 #include "record/commands.h"
 #include "remote/protocol.h"
 
-/* Without a request for this long, the other end is gone, even if TCP has not noticed. */
+/*
+ * Time without a request after which the other end counts as gone, even if TCP has not noticed,
+ * ms.
+ */
 #define ALONE_MS (60 * 1000)
-/* Period of keepalives, ns. Chosen: far below remote.c's SILENT_NS. */
+/* Period of keepalives, ns. Chosen to be far below SILENT_NS of remote.c. */
 #define WORKING_NS 2000000000LL
 
 static struct json_object *answer_nothing(struct json_object *request)
@@ -55,10 +58,10 @@ static const struct {
 #define NUM_REQUESTS (sizeof(requests) / sizeof(requests[0]))
 
 static struct {
-	char *line; /* input not yet read */
+	char *line; /* input that was not processed yet */
 	size_t len;
 	int64_t said_ns; /* time of the last output */
-	bool ended;	 /* nobody waits for answers */
+	bool ended;	 /* nobody waits for answers any more */
 	bool by_ssh;	 /* --ssh: the agent was started by ssh */
 } agent;
 
@@ -155,7 +158,7 @@ bool agent_send_data(struct json_object *about, const void *data, size_t size)
 
 /* ---- input -------------------------------------------------------------- */
 
-/* Read input within @ms; note the end of input, and signals. */
+/* Read input within @ms, and record the end of input and signals. */
 static void read_requests(int ms)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -226,7 +229,7 @@ static struct json_object *read_next_request(void)
 	char *end = NULL;
 	size_t len;
 
-	/* Requests that were read before this was known could not be answered. */
+	/* Ignore requests that were read before, because they could not be answered. */
 	if (agent.ended)
 		return NULL;
 	while (!agent.len || !(end = memchr(agent.line, '\n', agent.len))) {
@@ -277,7 +280,7 @@ static void send_greeting(void)
 	const char *ssh = agent_get_connection();
 	struct utsname system;
 
-	/* The first key, by which the other end recognizes the greeting. */
+	/* This member must come first, because the other end recognizes the greeting by it. */
 	json_object_object_add(hello, "netsync", json_object_new_string(NETSYNC_VERSION));
 	uname(&system);
 	json_object_object_add(hello, "hostname", json_object_new_string(system.nodename));

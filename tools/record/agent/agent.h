@@ -25,7 +25,10 @@ const char *agent_get_connection(void);
  * answer, an object; before returning, it may write and wait by the functions below.
  */
 
-/* An answer {"error":SENTENCE}; and lines that may precede an answer. */
+/*
+ * Return an answer {"error":SENTENCE}. The other functions write lines that may precede an
+ * answer.
+ */
 struct json_object *agent_make_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_send_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_send_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -39,7 +42,10 @@ bool agent_wait_for_request(int ms);
 
 /* ---- recording (agent/lttng.c) ------------------------------------------ */
 
-/* The requests with these names; their arguments are documented above the functions. */
+/*
+ * Functions for the requests of the same names. Their arguments are documented above the
+ * functions.
+ */
 struct json_object *agent_create(struct json_object *request);
 struct json_object *agent_start(struct json_object *request);
 struct json_object *agent_status(struct json_object *request);
@@ -48,7 +54,7 @@ struct json_object *agent_finish(struct json_object *request);
 
 /* Return the directory that agent_create() created for the session, or NULL if there is none. */
 const char *session_get_folder(void);
-/* Was it requested to leave that directory here? */
+/* Did the request ask to leave that directory on this host? */
 bool session_is_staying(void);
 
 struct clock_reading;
@@ -60,11 +66,11 @@ bool stay_write_clock_readings(const struct clock_reading *readings, size_t num)
 
 /* Send the files of that directory (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
-/* Free bytes on the disk of a directory. */
+/* Return the free space on the disk of a directory, bytes. */
 uint64_t folder_get_free_space(const char *path);
 /*
- * Create a directory below @in; "": below the scratch directory. Return NULL and set errno on
- * failure.
+ * Create a directory below @in, or below the scratch directory if @in is "". Return NULL and set
+ * errno on failure.
  */
 char *folder_create_temporary(const char *in);
 
@@ -74,7 +80,7 @@ struct recorded {
 	uint64_t bytes;
 	uint64_t room;	 /* disk space, bytes */
 	double events;	 /* an estimate */
-	bool is_unclear; /* some channels are still unknown */
+	bool is_unclear; /* the events of some channels are not known yet */
 };
 
 /* Add the contents of a directory to which LTTng records. */
@@ -82,9 +88,9 @@ void count_recorded_folder(struct recorded *recorded, const char *path);
 /* Add one channel of that directory: its events, and their bytes. */
 void count_recorded_channel(struct recorded *recorded, const char *path, const char *name);
 /*
- * Estimate the number of events in these directories by decoding a packet periodically, in a
- * process that takes a small share of a processor. Call this often; it decodes at most one
- * packet every @period_ns.
+ * Decode a packet from time to time, in a process that takes a small share of a processor, to
+ * estimate the number of events in these directories. Call this function often; it decodes at
+ * most one packet every @period_ns.
  */
 void count_sample(int64_t period_ns);
 /* Stop counting, and forget all directories. */
@@ -92,7 +98,7 @@ void count_end(void);
 
 /* ---- network traffic (agent/own-traffic.c) ------------------------------ */
 
-/* Sent and received bytes. */
+/* Numbers of bytes sent and received. */
 struct agent_traffic {
 	uint64_t all;	/* on all devices but lo */
 	uint64_t trace; /* on the agent's ssh connection */
@@ -106,15 +112,15 @@ struct agent_traffic traffic_get_since_start(void);
 /* Start reading the clock, until steering_end(). */
 void steering_start(void);
 /*
- * Write the readings since the last call, {"clocks":[{"time":N,"raw":N,"within":N}...]},
- * of CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, ns; once before an answer.
+ * Write the readings since the last call as {"clocks":[{"time":N,"raw":N,"within":N}...]}, with
+ * CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW in ns. Call this function once before an answer.
  */
 void steering_send_readings(void);
 void steering_end(void);
 
 /* ---- a relay daemon (agent/relay-watch.c) --------------------------------------- */
 
-/* Watch the relay daemon of this URL; "": none. */
+/* Watch the connection to the relay daemon of this URL. If the URL is "", there is no daemon. */
 void relay_watch_connection(const char *url);
 bool relay_is_watched(void);
 /* Is any process of this machine connected to the daemon? */
@@ -125,8 +131,8 @@ bool relay_is_reachable(void);
 /* ---- traces that stay here (agent/serve.c) -------------------------------- */
 
 /*
- * {"do":"serve","paths":[PATH...]} -> {}. After {"do":"stream"}, which has no answer,
- * netsync_io_serve() uses the connection until it ends.
+ * Carry out {"do":"serve","paths":[PATH...]}; the answer is {}. After {"do":"stream"}, which has
+ * no answer, netsync_io_serve() uses the connection until the connection ends.
  */
 struct json_object *agent_serve(struct json_object *request);
 /* Serve the connection, if requested. Return false if there are no further requests. */
@@ -134,7 +140,10 @@ bool agent_stream(void);
 
 /* ---- copies of traces that stay here (agent/apply.c) ----------------------- */
 
-/* {"do":"result","name":NAME,"text":TEXT} -> {}: one more piece of a result file. */
+/*
+ * Carry out {"do":"result","name":NAME,"text":TEXT}, which adds a part of a result file; the
+ * answer is {}.
+ */
 struct json_object *agent_result(struct json_object *request);
 /*
  * {"do":"apply","traces":[[NAME=]PATH...],"output":PATH,"metadata_only":BOOL,
@@ -142,7 +151,7 @@ struct json_object *agent_result(struct json_object *request);
  * the answer. If nobody waits any more, unfinished copies are removed.
  */
 struct json_object *agent_apply(struct json_object *request);
-/* Expand "~" like the user's shell; to be freed. Return NULL if out of memory. */
+/* Expand "~" like the user's shell. The caller frees the path. Return NULL if out of memory. */
 char *agent_expand(const char *path);
 
 /* ---- undoing (agent/undo.c) --------------------------------------------- */
@@ -153,24 +162,27 @@ enum undo {
 };
 
 /*
- * A child process undoes actions, even if the agent is killed. The agent announces each action
- * before it, and again after undoing the action itself. Return false if the child process could
- * not be started.
+ * Start a child process that undoes actions, even if the agent is killed. The agent announces
+ * each action before performing it, and again after undoing the action itself. Return false if
+ * the child process could not be started.
  */
 bool undo_start(void);
 void undo_add_action(enum undo what, const char *name);
 void undo_drop_action(enum undo what, const char *name);
-/* Undo all recorded actions, and wait until this is done. */
+/* Undo all announced actions, and wait until this is done. */
 void undo_end(void);
 
 /* ---- sessions of LTTng (agent/lttng.c) ---------------------------------- */
 
-/* Destroy a session, within some seconds. */
+/* Destroy a session. This takes up to some seconds. */
 void lttng_undo_session(const char *name);
 
 /* ---- checks (doctor/hosts.c) -------------------------------------------- */
 
-/* {"do":"doctor","for":"lttng"} -> {"checks":[...]}, as netsync doctor --json has them. */
+/*
+ * Carry out {"do":"doctor","for":"lttng"}. The answer is {"checks":[...]}, with the checks in
+ * the form of netsync doctor --json.
+ */
 struct json_object *agent_doctor(struct json_object *request);
 
 /* ---- beacons (agent/beacon.c) -------------------------------------------- */

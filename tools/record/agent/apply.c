@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A result file of another machine -> corrected copies of this machine's traces. netsync
- * apply runs in a separate process; its messages are sent to that machine.
+ * Writes corrected copies of this machine's traces, by a result file from another machine.
+ * netsync apply runs in a separate process, and its messages are sent to the other machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 #include "common/places.h"
 #include "remote/protocol.h"
 
-/* Maximum size of a result file, bytes: many times that of a thousand hosts. Chosen. */
+/* Maximum size of a result file, bytes. Chosen to be many times the size for a thousand hosts. */
 #define MAX_RESULT (INT64_C(1) << 30)
-/* Period of checking whether the other end still waits, ms. Chosen. */
+/* Period of checking whether the other end is still waiting, ms. Chosen. */
 #define LOOK_MS 100
-/* Time for removing incomplete copies, ms; chosen. */
+/* Time for removing incomplete copies, ms. Chosen. */
 #define END_MS 20000
-/* Words of the command line in addition to the traces. */
+/* Number of words of the command line in addition to the traces. */
 #define MORE_WORDS 14
 
 static struct {
@@ -51,7 +51,10 @@ static void drop_received_result(void)
 	memset(&result, 0, sizeof(result));
 }
 
-/* Use the file's name on the other machine, for messages, but without its directory. */
+/*
+ * Open the result file with the name that it has on the other machine, but without its
+ * directory, so that messages contain this name.
+ */
 static bool open_result_file(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -125,7 +128,7 @@ static void add_number_word(struct argument_list *words, struct json_object *req
 	append_apply_argument(words, word);
 }
 
-/* Return false if out of memory. */
+/* Make the command line of netsync apply. Return false if out of memory. */
 static bool make_apply_arguments(struct argument_list *words, struct json_object *request)
 {
 	struct json_object *traces = value_get_member(request, "traces");
@@ -163,7 +166,10 @@ static void free_apply_arguments(struct argument_list *words)
 	free(words->list);
 }
 
-/* Runs in the child process, which must end with the agent, even if the agent is killed. */
+/*
+ * Run netsync apply in the child process, which must end with the agent even if the agent is
+ * killed.
+ */
 static void run_apply(char **words, int out, pid_t parent)
 {
 	const int nothing = open("/dev/null", O_RDONLY);
@@ -196,8 +202,8 @@ static void report_apply_line(const char *line)
 }
 
 /*
- * Forward the complete lines that are available. Return 1; 0 at the end; or -EAGAIN if there is
- * no more data for now.
+ * Forward the complete lines that are available. Return 1, 0 at the end of the output, or
+ * -EAGAIN if there is no more data for now.
  */
 static int forward_apply_output(int in, char **text, size_t *used)
 {
@@ -223,7 +229,7 @@ static int forward_apply_output(int in, char **text, size_t *used)
 	return 1;
 }
 
-/* Wait until it has removed incomplete copies. */
+/* Stop netsync apply, and wait until it has removed incomplete copies. */
 static void stop_apply(pid_t child)
 {
 	int left_ms = END_MS;
@@ -258,7 +264,7 @@ static int wait_for_apply(pid_t child, int in)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 }
 
-/* Return the exit status of the child process. */
+/* Start netsync apply, and forward its output. Return the exit status. */
 static int start_apply(char **words)
 {
 	const pid_t me = getpid();

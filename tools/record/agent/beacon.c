@@ -19,14 +19,14 @@
 #include "remote/beacon.h"
 #include "remote/protocol.h"
 
-/* Time for the beacon's process to end; a busy machine may delay it. Chosen. */
+/* Time for the beacon's process to end, ms; a busy machine may delay it. Chosen. */
 #define STOP_MS 2000
 
 static struct {
 	bool open;
 	int socks[2];
 	pid_t process; /* 0 if not running */
-	int results;   /* pipe with the results for its peers */
+	int results;   /* pipe with the results of the peers */
 } beacon;
 
 static volatile sig_atomic_t stop;
@@ -117,7 +117,7 @@ static void read_beacon_peer(struct beacon_peer *peer, struct json_object *reque
 	}
 }
 
-/* Run in the child. SIGTERM is blocked except while the beacon waits. */
+/* Run the beacon in the child. SIGTERM is blocked except while the beacon waits. */
 static void run_beacon(struct json_object *request, int results)
 {
 	struct json_object *list = value_get_member(request, "peers");
@@ -189,7 +189,7 @@ static struct json_object *make_peer_object(const struct beacon_peer *peer)
 	return object;
 }
 
-/* Read the results of the ending process, within STOP_MS. Return the number of peers. */
+/* Read the results of the process, which is ending, within STOP_MS. Return the number of peers. */
 static unsigned int read_beacon_results(struct beacon_peer *peers)
 {
 	struct pollfd in = { .fd = beacon.results, .events = POLLIN };

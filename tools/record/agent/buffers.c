@@ -6,38 +6,43 @@
 #include "buffers.h"
 
 /*
- * Longest time for which LTTng may not read data: its timer (READ_US), and a connection
- * that waits for lost packets (TCP retransmits after 0.2 s, then 0.4 s, and so on).
+ * Longest time for which LTTng may not read data, ms. LTTng reads after its timer (READ_US), and
+ * a connection may wait for lost packets (TCP retransmits after 0.2 s, then 0.4 s, and so on).
  * Chosen; twice the time takes twice the memory.
  */
 #define HOLD_MS 2000
 
 /*
- * Data in that time on each processor, because one processor may have to handle all
- * packets of a machine: with a network card that has one queue, and for one connection on
- * the loopback interface.
+ * Amount of data in that time on each processor. One processor may have to handle all packets of
+ * a machine, if a network card has only one queue, or for one connection on the loopback
+ * interface.
  *
- * Packets: one processor handles 100,000 per second for a connection of 1 Gbit/s (81,000
- * full frames) with its replies. Events take 73 bytes (net_dev_queue) or 86
- * (inet_sock_local_in, IPv4), and 24 more with IPv6, all as measured in the traces of
+ * One processor handles 100,000 packets per second for a connection of 1 Gbit/s (81,000 full
+ * frames) with its replies. A packet event takes 73 bytes (net_dev_queue) or 86 bytes
+ * (inet_sock_local_in, IPv4), and 24 bytes more with IPv6, as measured in the traces of
  * selftests/data.
  *
- * Other events: the same number, with 64 bytes each, the size of sched_switch.
+ * The same number of other events is assumed, with 64 bytes each, which is the size of
+ * sched_switch.
  */
 #define EVENT_RATE 100000
 #define PACKET_BYTES 110
 #define OTHER_BYTES 64
 
 /*
- * Sub-buffers are filled and read as a whole: with 16, the one being filled and the one
- * being read are an eighth. Sizes above 2 MiB save nothing, because reading a sub-buffer
- * then costs far less than its bytes. Chosen.
+ * Usual number of sub-buffers, and limits of their size in bytes. Sub-buffers are filled and
+ * read as a whole. With 16 of them, the one being filled and the one being read are an eighth.
+ * Sizes above 2 MiB save nothing, because the data of a sub-buffer then costs far more than the
+ * overhead of reading it. Chosen.
  */
 #define USUAL_NUM 16
 #define USUAL_MIN (UINT64_C(16) << 10)
 #define USUAL_MAX (UINT64_C(2) << 20)
 
-/* LTTng's period for channels of the kernel, us; channels of user space need none. */
+/*
+ * Period in which LTTng reads channels of the kernel, and its minimum, us. Channels of user
+ * space need no such period.
+ */
 #define READ_US 200000
 #define READ_MIN_US 10000
 
@@ -66,7 +71,7 @@ struct buffers buffers_choose_for(uint64_t bytes)
 {
 	struct buffers buffers = { USUAL_MIN, USUAL_NUM };
 
-	/* Two sub-buffers have no capacity: one is being filled, one is being read. */
+	/* Two sub-buffers add no capacity, because one is being filled and one is being read. */
 	while (buffers.size < USUAL_MAX && buffers.size * (buffers.num - 2) < bytes)
 		buffers.size *= 2;
 	while (buffers.num < BUFFER_NUM_MAX && buffers.size * (buffers.num - 2) < bytes)
@@ -96,7 +101,7 @@ struct buffers buffers_choose_default(const char *channel, uint64_t room)
 	return buffers;
 }
 
-/* A quarter of the time in which the buffers fill, within limits, us. */
+/* Return a quarter of the time in which the buffers fill, within limits, us. */
 unsigned int buffers_compute_read_us(const char *channel, struct buffers buffers)
 {
 	const double fill_us = 1e6 * buffers_get_bytes(buffers) / compute_byte_rate(channel);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sizes of LTTng's ring buffers, one for each processor, in sub-buffers: those that a
- * rate of events needs, and those that LTTng allows.
+ * Sizes of LTTng's ring buffers. There is one buffer for each processor, which consists of
+ * sub-buffers. The functions compute the sizes that a rate of events needs, and check the sizes
+ * that LTTng allows.
  */
 #ifndef NETSYNC_AGENT_BUFFERS_H
 #define NETSYNC_AGENT_BUFFERS_H
@@ -9,12 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Channels of a recording. Synchronization reads the packets' channel only. */
+/* Names of the channels of a recording. Synchronization reads only the channel with the packets. */
 #define CHANNEL_PACKETS "netsync"
 #define CHANNEL_KERNEL "kernel"
 #define CHANNEL_USER "user"
 
-/* Buffers in LTTng's form: both numbers are powers of two. */
+/* Sizes of buffers as LTTng requires them: both numbers are powers of two. */
 struct buffers {
 	uint64_t size; /* of a sub-buffer, in bytes */
 	uint64_t num;  /* of sub-buffers, for each processor */
@@ -30,26 +31,26 @@ static inline uint64_t buffers_get_bytes(struct buffers buffers)
 	return buffers.size * buffers.num;
 }
 
-/* Approximate size of an event of a channel, bytes. */
+/* Return the approximate size of an event in a channel, bytes. */
 unsigned int buffers_get_event_bytes(const char *channel);
 
-/* Buffers that hold @bytes while LTTng does not read them. */
+/* Return buffers that can hold @bytes while LTTng does not read them. */
 struct buffers buffers_choose_for(uint64_t bytes);
 
 /*
- * Buffers of at least the same size that can hold a low rate of events while LTTng does not
- * read them for @seconds. LTTng's timer starts another sub-buffer each second, even if the last
- * sub-buffer is nearly empty.
+ * Return buffers of at least the same size that can hold a low rate of events while LTTng does
+ * not read them for @seconds. LTTng's timer starts another sub-buffer each second, even if the
+ * last sub-buffer is nearly empty.
  */
 struct buffers buffers_adapt_to_pause(struct buffers buffers, unsigned int seconds);
 
 /*
- * The buffers of a channel in @room bytes of memory per processor; smaller than usual if
- * memory is short.
+ * Return the default buffers of a channel if @room bytes of memory per processor are available.
+ * They are smaller than usual if memory is short.
  */
 struct buffers buffers_choose_default(const char *channel, uint64_t room);
 
-/* The period in which LTTng must read full sub-buffers, us. */
+/* Return the period in which LTTng must read full sub-buffers, us. */
 unsigned int buffers_compute_read_us(const char *channel, struct buffers buffers);
 
 /* Does LTTng allow such buffers? */
@@ -60,7 +61,7 @@ bool buffers_are_valid(struct buffers buffers);
  * LTTng does not allow these buffers.
  */
 bool buffers_parse(struct buffers *buffers, const char *text);
-/* Format for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return @text. */
+/* Format buffers for buffers_parse(), into @text of BUFFERS_TEXT bytes. Return @text. */
 #define BUFFERS_TEXT 48
 char *buffers_format(char *text, struct buffers buffers);
 

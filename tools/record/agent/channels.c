@@ -9,16 +9,17 @@
 #include "common/value.h"
 
 /*
- * By default, buffers take an eighth of the available memory, and at most three quarters
- * if the user requests more. Chosen: traced programs do not miss an eighth, and LTTng
- * takes slightly more than requested.
+ * Share of the available memory that buffers take by default, and the maximum if the user
+ * requests more. Chosen, because traced programs can do without an eighth, and LTTng takes
+ * slightly more than requested.
  */
 #define SHARE 8
 #define MAX_SHARE(memory) ((memory) / 4 * 3)
 
 static struct {
 	const char *name;
-	unsigned int weight; /* share of memory: most events are the kernel's other events */
+	/* weight of its share of memory; most events are the kernel's other events */
+	unsigned int weight;
 	bool is_used;
 	struct buffers buffers;
 } channels[] = {
@@ -60,7 +61,7 @@ static void set_default_buffers(const struct choice *choice)
 				channels[c].name, room / weights * channels[c].weight);
 }
 
-/* Set requested buffers. Return false if LTTng does not allow them. */
+/* Set the requested buffers. Return false if LTTng does not allow them. */
 static bool set_requested_buffers(struct json_object *asked)
 {
 	const char *name = member_get_text(asked, "channel");

@@ -11,15 +11,15 @@
 #include "events.h"
 
 /*
- * Plan the buffers of channels that have events. Requested buffers are
- * [{"channel":NAME,"size":N,"num":N}...], of which the last one applies, and the name "" means
- * all channels; other buffers depend on this machine's memory. Return NULL, or an answer with
- * the reason why this is impossible.
+ * Plan the buffers of channels that have events. Requested buffers are given as
+ * [{"channel":NAME,"size":N,"num":N}...]. The last matching element applies, and the name ""
+ * matches all channels. Other buffers depend on this machine's memory. Return NULL, or an answer
+ * with the reason why this is impossible.
  */
 struct json_object *channels_plan(const struct choice *choice, struct json_object *asked);
 struct buffers channel_get_buffers(const char *channel);
 
-/* The kernel's estimate of available memory, bytes. */
+/* Return the kernel's estimate of available memory, bytes. */
 uint64_t memory_read_available(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The kernel's table of TCP connections, by sock_diag(7). */
+/* Reads the kernel's table of TCP connections with sock_diag(7). */
 #include <arpa/inet.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -11,7 +11,7 @@
 
 #include "connections.h"
 
-/* The kernel's number of the state. */
+/* The kernel's number for established connections. */
 #define ESTABLISHED 1
 
 static bool request_connections(int sock, int family, uint16_t near_port, uint16_t far_port)

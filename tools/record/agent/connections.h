@@ -12,8 +12,8 @@ typedef void (*connection_func)(void *data, const struct inet_diag_msg *msg,
 				const struct tcp_info *info);
 
 /*
- * Call @found for each established connection between a port here and a port of the other
- * end; 0 is any port.
+ * Call @found for each established connection between a local port and a remote port. 0 stands
+ * for any port.
  */
 void connections_find(uint16_t near_port, uint16_t far_port, connection_func found, void *data);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Directories to which LTTng records -> their size, and an estimate of their events. LTTng does
- * not count events, and decoding all would take more time than recording them. The index of
- * each stream has the sizes of its packets; a packet that is decoded periodically gives the
- * mean size of an event of its channel.
+ * Measures the size of directories to which LTTng records, and estimates the number of events in
+ * them. LTTng does not count events, and decoding all events would take more time than recording
+ * them. The index of each stream contains the sizes of its packets. One packet is decoded from
+ * time to time, to determine the mean size of an event in its channel.
  */
 #include <endian.h>
 #include <ftw.h>
@@ -16,7 +16,7 @@
 #include "common/now.h"
 #include "packet.h"
 
-/* The index of FOLDER/STREAM is FOLDER/index/STREAM.idx; it is big-endian. */
+/* The index of FOLDER/STREAM is the file FOLDER/index/STREAM.idx, which is big-endian. */
 #define INDEX "/index/"
 #define SUFFIX ".idx"
 #define INDEX_MAGIC 0xc1f1dcc1
@@ -30,32 +30,32 @@ struct index_entry {
 	uint64_t offset;
 	uint64_t packet_bits;
 	uint64_t content_bits;
-	uint64_t others[61]; /* unused, and later additions */
+	uint64_t others[61]; /* unused, and reserved for later members */
 };
 
 #define MIN_ENTRY offsetof(struct index_entry, others)
 
 /*
- * Bytes of a packet that LTTng 2.13 writes in addition to events: 32 in its header, 52 in
- * its context.
+ * Size of a packet's data that are not events, bytes. LTTng 2.13 writes a header of 32 bytes and
+ * a context of 52 bytes.
  */
 #define PACKET_HEADER 84
 /*
- * Larger packets are not decoded. Chosen: LTTng's packets are smaller in channels created
- * here.
+ * Maximum size of a packet that is decoded, bytes. Chosen; packets in channels created by
+ * netsync are smaller.
  */
 #define MAX_PACKET (16 << 20)
-/* Decoding takes at most a 50th of a processor. Chosen. */
+/* Share of a processor that decoding may take: a 50th. Chosen. */
 #define PART 50
 
 struct channel {
 	struct channel *next;
-	char *path;		      /* of its streams, without the number */
-	uint64_t bytes;		      /* of events in all packets so far */
+	char *path;		      /* path of its streams, without the number */
+	uint64_t bytes;		      /* size of the events in all packets so far, bytes */
 	struct stream_packet fullest; /* the fullest packet since the last decoding */
-	uint64_t fullest_bytes;	      /* of events in that packet; 0 if none */
-	int64_t tried_ns;	      /* time of the last decoding; 0: never */
-	double event_bytes;	      /* mean size in that packet; 0 if unknown */
+	uint64_t fullest_bytes; /* size of the events in that packet, bytes; 0 if there is none */
+	int64_t tried_ns;	/* time of the last decoding; 0 if there was none */
+	double event_bytes;	/* mean size of an event in that packet, bytes; 0 if unknown */
 	/* Each mean applies to packets since the last decoding. */
 	uint64_t counted_bytes;
 	double counted; /* estimated events in these packets */
@@ -65,7 +65,7 @@ struct counted_stream {
 	struct counted_stream *next;
 	char *path;
 	struct channel *channel;
-	off_t read; /* offset in its index */
+	off_t read; /* number of bytes of its index that were read */
 };
 
 static struct channel *channels;
@@ -73,7 +73,7 @@ static struct counted_stream *streams;
 
 /* The channel whose packet is being decoded, or NULL. */
 static struct channel *sampled;
-static uint64_t sampled_bytes; /* bytes of events in that packet */
+static uint64_t sampled_bytes; /* size of the events in that packet, bytes */
 static int64_t next_ns;	       /* earliest time of the next decoding */
 
 /* ---- indexes ----------------------------------------------------------- */
@@ -100,7 +100,7 @@ static struct channel *find_stream_channel(const char *stream)
 	return channel;
 }
 
-/* Find or add a stream; takes ownership of @path. */
+/* Find or add a stream. Take ownership of @path. */
 static struct counted_stream *find_or_add_stream(char *path)
 {
 	struct channel *channel;
@@ -167,7 +167,7 @@ static void read_stream_index(struct counted_stream *stream, const char *path)
 
 /* ---- folders ----------------------------------------------------------- */
 
-/* The result of count_stream_file(), because nftw() has no argument for it. */
+/* Result of count_stream_file(), because nftw() has no argument for it. */
 static struct recorded *sum;
 
 static int count_stream_file(const char *path, const struct stat *info, int type, struct FTW *place)
@@ -229,7 +229,7 @@ void count_recorded_channel(struct recorded *recorded, const char *path, const c
 
 /* ---- samples ----------------------------------------------------------- */
 
-/* The channel with the oldest decoding. */
+/* Return the channel whose last decoding is the oldest. */
 static struct channel *choose_next_channel(void)
 {
 	struct channel *next = NULL;

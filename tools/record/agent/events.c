@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A machine's events -> those to record, and the channel of each. */
+/* Chooses which of a machine's events are recorded, and the channel of each. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct names {
 	size_t num;
 };
 
-/* Events of packets, the best pair first; only one pair is recorded. */
+/* Pairs of packet events, the best one first. Only one pair is recorded. */
 static const char *const pairs[][2] = {
 	{ "inet_dev_xmit", "inet_dev_receive" },
 	{ "inet_sock_local_out", "inet_sock_local_in" },
@@ -112,8 +112,8 @@ static void choose_packet_events(struct choice *choice, const struct names *name
 }
 
 /*
- * Add the event of clock steering: with it, clocks are estimated as if they were not
- * steered.
+ * Add the event that reports clock steering. With this event, clocks are estimated as if they
+ * were not steered.
  */
 static void choose_clock_event(struct choice *choice, const struct names *names)
 {

@@ -15,19 +15,19 @@ struct chosen {
 	enum domain domain;
 	const char *channel;
 	char *name;
-	bool syscalls; /* a name of system calls, not of an event */
+	bool syscalls; /* a pattern for names of system calls, not of events */
 };
 
-/* Events, by channel. The names are owned. */
+/* The chosen events of each channel. The structure owns the names. */
 struct choice {
 	struct chosen *list;
 	size_t num;
 };
 
 /*
- * Choose among @num names, @stride bytes apart: the packet events best suited to
- * synchronization, and the requested events ("events", "syscalls"). Patterns that match
- * no event are recorded.
+ * Choose among @num names, which are @stride bytes apart. Choose the packet events best suited
+ * to synchronization, and the requested events ("events", "syscalls"). Patterns that match no
+ * event are stored.
  */
 void choose_kernel_events(struct choice *choice, struct json_object *request, const char *names,
 			  size_t stride, size_t num);

@@ -19,29 +19,30 @@
 #include "namespaces.h"
 #include "remote/protocol.h"
 
-/* Data that has not arrived after this time is lost, ms. Chosen. */
+/* Time after which data that has not arrived is lost, ms. Chosen. */
 #define PENDING_MS (60 * 1000)
 /*
- * A session that is not destroyed after this time is left, ms; and the period of
- * checking. Chosen.
+ * Time after which a session that was not destroyed is abandoned, and period of checking, ms.
+ * Chosen.
  */
 #define DESTROY_MS (10 * 1000)
 #define POLL_MS 50
-/* Period in which LTTng sends data even at a low rate of events, us. Chosen. */
+/* Period in which LTTng sends data even if there are few events, us. Chosen. */
 #define SWITCH_US 1000000
-/* Period of decoding a packet, which takes time on the traced machine, ns. Chosen. */
+/* Period of decoding a packet, ns. Decoding takes time on the traced machine. Chosen. */
 #define SAMPLE_NS 10000000000LL
 
 /*
- * By default, LTTng sends metadata of user space only at the end; without it, a trace
- * that does not end properly cannot be read. Before LTTng 2.15, metadata has a channel
- * with a timer; since then it is sent earlier only in live sessions.
+ * Name of the metadata channel. By default, LTTng sends metadata of user space only at the end.
+ * Without metadata, a trace that does not end properly cannot be read. Before LTTng 2.15,
+ * metadata has a channel with a timer. Since then, metadata is sent earlier only in live
+ * sessions.
  */
 #define METADATA "metadata"
 /*
- * Period of that timer. If lttng-consumerd 2.13 has metadata that the relay daemon does
- * not receive, it can deadlock when the session is destroyed: data that is lost at that
- * time must be discarded before.
+ * Period of that timer, us. If lttng-consumerd 2.13 has metadata that the relay daemon does not
+ * receive, it can deadlock when the session is destroyed. Data that is lost at that time must
+ * therefore be discarded before.
  */
 #define METADATA_US 5000000
 #ifdef LTTNG_HAS_TRACE_FORMAT
@@ -51,8 +52,8 @@
 #endif
 
 static struct {
-	char *name;   /* NULL if no session */
-	char *folder; /* of its files; NULL if data is streamed */
+	char *name;   /* NULL if there is no session */
+	char *folder; /* directory of its files; NULL if data is streamed */
 	bool stays;   /* the directory stays on this host after the recording */
 	bool domains[NUM_DOMAINS];
 	bool tells_clock; /* an event reports clock steering */
@@ -87,7 +88,7 @@ static void forget_own_session(void)
 	session.name = NULL;
 }
 
-/* Destroy a session; this takes several seconds only after errors. */
+/* Destroy a session. This takes several seconds only after errors. */
 static bool destroy_session(const char *name, bool (*wait)(int ms))
 {
 	struct lttng_destruction_handle *handle = NULL;
@@ -124,7 +125,7 @@ static struct lttng_session_descriptor *describe_session(const char *name, const
 {
 	struct lttng_session_descriptor *descriptor;
 
-	/* A single URL can be for both control and data. */
+	/* If only one URL is given, it is used for both control and data. */
 	if (!*data)
 		data = NULL;
 	if (!*control)
@@ -135,7 +136,7 @@ static struct lttng_session_descriptor *describe_session(const char *name, const
 	else
 		descriptor = lttng_session_descriptor_network_create(name, control, data);
 #ifdef LTTNG_HAS_TRACE_FORMAT
-	/* The format that Babeltrace 2.0 can read. */
+	/* Select the format that Babeltrace 2.0 can read. */
 	if (descriptor)
 		lttng_session_descriptor_set_trace_format(descriptor, LTTNG_TRACE_FORMAT_CTF_1_8);
 #endif
@@ -179,7 +180,7 @@ static int enable_lttng_channel(struct lttng_handle *handle, enum domain domain,
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	/* LTTng 2.13 enables all new channels; 2.16 only if requested. */
+	/* LTTng 2.13 enables all new channels; 2.16 enables them only if requested. */
 	channel->enabled = 1;
 	if (metadata) {
 		channel->attr.subbuf_size = getpagesize();
@@ -269,7 +270,7 @@ static struct lttng_event *list_tracepoints(int *num)
 	return events;
 }
 
-/* Choose the events to record among those of this machine. */
+/* Choose the events to record among the events of this machine. */
 static struct json_object *choose_session_events(struct json_object *request, struct choice *choice)
 {
 	const bool user = member_get_flag(request, "ust");
@@ -294,7 +295,7 @@ static struct json_object *choose_session_events(struct json_object *request, st
 	return NULL;
 }
 
-/* The live timer's period, us, or 0 if the session is not live. */
+/* Return the period of the live timer, us, or 0 if the session is not live. */
 static int64_t get_live_period_us(struct json_object *request, const struct choice *choice)
 {
 	const int64_t live_us = member_get_int(request, "live_us");
@@ -386,7 +387,7 @@ struct json_object *agent_start(struct json_object *request)
 	return json_object_new_object();
 }
 
-/* Add the bytes and events of a channel, from its packets in the directory. */
+/* Add the number of bytes and events of a channel, from its packets in the directory. */
 static void add_counted_bytes(struct json_object *channel, const char *name)
 {
 	struct recorded recorded = { 0 };
@@ -398,10 +399,10 @@ static void add_counted_bytes(struct json_object *channel, const char *name)
 }
 
 /*
- * LTTng's consumer sums the growth of a buffer's counter between packets. If a counter
- * goes back by N (packets need not be counted in the order of reading), the consumer
- * mistakes this for the wrap of a signed long, and adds 2^63 - N: modulo 2^63, the sum is
- * right.
+ * Correct a counter of LTTng's consumer. The consumer sums the growth of a buffer's counter
+ * between packets. If a counter goes back by N, because packets need not be counted in the order
+ * of reading, the consumer mistakes this for the wrap of a signed long, and adds 2^63 - N. The
+ * sum is correct modulo 2^63.
  */
 static uint64_t undo_counter_wrap(uint64_t sum)
 {
@@ -493,7 +494,7 @@ struct json_object *agent_status(struct json_object *request)
 	return answer;
 }
 
-/* Return at once; agent_finish() waits until all data has arrived. */
+/* Stop recording without waiting. agent_finish() waits until all data has arrived. */
 struct json_object *agent_stop(struct json_object *request)
 {
 	int ret;

@@ -13,15 +13,18 @@
 #include "../../../libnetsync/util/array.h"
 #include "namespaces.h"
 
-/* The directory of namespaces that were named by ip-netns(8). */
+/* Directory of the namespaces that ip-netns(8) named. */
 #define NAMED "/run/netns"
 
-/* Maximum number of namespaces. Chosen: no machine has as many containers. */
+/*
+ * Maximum number of namespaces, and maximum size of a name. Chosen; no machine has as many
+ * containers.
+ */
 #define MAX_NAMESPACES 4096
 #define NAME_SIZE 100
 #define INODE_SIZE sizeof("-18446744073709551615")
 
-/* Digits of a container's id, and those that docker ps and podman ps print. */
+/* Number of digits of a container's ID, and number of those that docker ps and podman ps print. */
 #define ID_DIGITS 64
 #define SHOWN_DIGITS 12
 
@@ -33,8 +36,8 @@ static struct netns {
 static size_t num_namespaces;
 
 /*
- * Cgroups of containers: the text before the container's id or name, and the beginning of
- * the namespace's name.
+ * Cgroups of containers. Each entry has the text that precedes the container's ID or name, and
+ * the beginning of the namespace's name.
  */
 static const struct {
 	const char *before;
@@ -75,7 +78,7 @@ static void add_namespace(uint64_t inode, const char *name)
 		return;
 	last->inode = inode;
 	snprintf(last->name, NAME_SIZE - INODE_SIZE, "%s", name);
-	/* If another namespace has the name, append the inode. */
+	/* If another namespace has the same name, append the inode number. */
 	for (size_t i = 0; i < num_namespaces; i++)
 		if (!strcmp(namespaces[i].name, last->name)) {
 			snprintf(last->name + strlen(last->name), INODE_SIZE, "-%llu",
@@ -166,7 +169,10 @@ static void find_containers(void)
 
 void namespaces_find(void)
 {
-	/* Add the machine's own namespace first, also for containers that share it. */
+	/*
+	 * Add the machine's own namespace first, so that containers that share it do not name
+	 * it.
+	 */
 	add_namespace(read_namespace_inode(AT_FDCWD, "/proc/1/ns/net"), "host");
 	find_named_namespaces();
 	find_containers();

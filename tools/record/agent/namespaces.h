@@ -6,11 +6,11 @@
 #include <json.h>
 
 /*
- * Find the current namespaces, because containers start and stop while recording. Those
- * found before are kept.
+ * Find the current namespaces, and keep those found before. Call this function more than once,
+ * because containers start and stop while recording.
  */
 void namespaces_find(void);
-/* [{"inode":N,"name":NAME}...]; all names differ. */
+/* Return the list [{"inode":N,"name":NAME}...], in which all names differ. */
 struct json_object *namespaces_make_list(void);
 
 #endif

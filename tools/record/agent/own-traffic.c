@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The trace's share of network traffic: bytes of the agent's ssh connection, and bytes of
- * all network devices.
+ * The network traffic of the trace itself: the bytes of the agent's ssh connection, compared
+ * with the bytes of all network devices.
  */
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -23,17 +23,17 @@ struct devices {
 	size_t num;
 };
 
-/* At the start of the trace. */
+/* The devices at the start of the trace. */
 static struct devices devices_before;
 static uint64_t stream_before;
 
-/* A connection as sshd describes it: client, and this machine. */
+/* A connection as sshd describes it, with the addresses of the client and of this machine. */
 struct connection {
 	char far[64], near[64];
 	unsigned int far_port, near_port;
 };
 
-/* All devices except lo; if memory is short, as many as fit. */
+/* List all devices except lo, or as many as fit if memory is short. */
 static struct devices devices_list(void)
 {
 	FILE *file = fopen("/proc/net/dev", "r");
@@ -61,8 +61,8 @@ static struct devices devices_list(void)
 }
 
 /*
- * Bytes since then. A device that was added or re-added since then has counted from 0;
- * the count of a removed device is unknown.
+ * Return the number of bytes since @before. The counts of a device that was added or re-added
+ * since then start at 0; the count of a removed device is unknown.
  */
 static uint64_t read_device_bytes(const struct devices *before, const struct devices *now)
 {
@@ -92,7 +92,7 @@ static bool address_equals_text(int family, const void *address, const char *tex
 
 struct search {
 	struct connection connection;
-	uint64_t carried; /* in both directions */
+	uint64_t carried; /* bytes in both directions */
 };
 
 static void add_carried_bytes(void *data, const struct inet_diag_msg *msg,
@@ -132,7 +132,7 @@ struct agent_traffic traffic_get_since_start(void)
 	const uint64_t stream = count_stream_bytes();
 	const struct agent_traffic traffic = {
 		.all = read_device_bytes(&devices_before, &now),
-		/* The count of a closed connection is unknown, too. */
+		/* The count of a closed connection is unknown. */
 		.trace = stream < stream_before ? 0 : stream - stream_before,
 	};
 

@@ -18,17 +18,20 @@
 #include "common/now.h"
 #include "packet.h"
 
-/* Limits of decoding, because a damaged packet may take any time and memory. Chosen. */
+/*
+ * Limits of the decoding process, in s and bytes. A damaged packet could otherwise take any
+ * amount of time and memory. Chosen.
+ */
 #define MAX_CPU_S 2
 #define MAX_MEMORY (UINT64_C(1) << 30)
 
-/* Bytes left for the recording, which may be on the same disk. Chosen. */
+/* Free space left for the recording, which may be on the same disk, bytes. Chosen. */
 #define SPARE_ROOM (32 << 20)
 
 static struct {
-	pid_t pid;	  /* of the decoding child; 0 if none */
-	char *folder;	  /* with a trace that consists of the packet */
-	uint64_t *events; /* count so far, in shared memory */
+	pid_t pid;	  /* process ID of the decoding child; 0 if there is none */
+	char *folder;	  /* directory with a trace that consists of the packet */
+	uint64_t *events; /* number of events counted so far, in shared memory */
 } job;
 
 /* ---- in the child ------------------------------------------------------ */
@@ -80,7 +83,7 @@ count_packet_events(bt_message_iterator *iterator, void *data)
 	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
 }
 
-/* Count the events of the packet, the only one in the folder's single stream. */
+/* Count the events of the packet, which is the only packet of the only stream in the directory. */
 static bool count_events_in_folder(void)
 {
 	const bt_plugin *ctf = find_ctf_plugin();
@@ -99,7 +102,7 @@ static bool count_events_in_folder(void)
 	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 }
 
-/* Decode. For damaged packets, libbabeltrace2 may call abort(), or not return. */
+/* Decode the packet. If the packet is damaged, libbabeltrace2 may call abort() or not return. */
 static void decode_packet(const struct stream_packet *packet)
 {
 	const struct rlimit cpu = { MAX_CPU_S, MAX_CPU_S };
@@ -110,7 +113,7 @@ static void decode_packet(const struct stream_packet *packet)
 	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_AS, &memory);
 	setpriority(PRIO_PROCESS, 0, 19);
-	/* Close everything, so that no reader waits for this process to end. */
+	/* Close all descriptors, so that no reader waits for this process to end. */
 	close_range(0, UINT32_MAX, 0);
 	for (int fd = open("/dev/null", O_RDWR); fd >= 0 && fd < STDERR_FILENO;)
 		fd = dup(fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The directory to which a session records, and sending its files. */
+/* The directory to which a session records, and the transfer of its files. */
 #include <errno.h>
 #include <stdio.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include "../../../libnetsync/util/scratch.h"
 #include "agent.h"
 
-/* Bytes that are sent at a time. Chosen. */
+/* Number of bytes that are sent at a time. Chosen. */
 #define CHUNK (1 << 18)
 
-/* The result of send_tree_file(), because nftw() has no argument for it. */
+/* Result of send_tree_file(), because nftw() has no argument for it. */
 static struct json_object *failure;
 static size_t root_len;
 

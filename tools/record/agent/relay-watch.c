@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is a relay daemon still reachable? LTTng does not report that it lost one, and discards
- * what it records.
+ * Checks whether a relay daemon is still reachable. LTTng does not report that it has lost the
+ * daemon, and discards the recorded data.
  */
 #include <netdb.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 #include "agent.h"
 #include "connections.h"
 
-/* The port of a URL without one. */
+/* Port of a URL that specifies none. */
 #define CONTROL_PORT "5342"
 /* Time limit for connecting to a relay daemon, ms. Chosen. */
 #define CONNECT_MS 1000
@@ -33,7 +33,7 @@ void relay_watch_connection(const char *url)
 	if (daemon_at)
 		freeaddrinfo(daemon_at);
 	daemon_at = NULL;
-	/* PROTOCOL://HOST[:PORT[:PORT]][/PATH], see lttng-create(1) */
+	/* The URL has the form PROTOCOL://HOST[:PORT[:PORT]][/PATH]; see lttng-create(1). */
 	if (!start || (sscanf(start, "://[%255[^]]]:%7[0-9]", host, port) < 1 &&
 		       sscanf(start, "://%255[^:/]:%7[0-9]", host, port) < 1))
 		return;
@@ -41,8 +41,8 @@ void relay_watch_connection(const char *url)
 		daemon_at = NULL;
 	daemon_port = atoi(port);
 	/*
-	 * The first query makes the kernel load the modules that answer it. Do this now:
-	 * the recording should not contain it, and must not wait for it.
+	 * Query the connections once, because the first query makes the kernel load the modules
+	 * that answer it. The recording should not contain this, and must not wait for it.
 	 */
 	if (daemon_at)
 		relay_is_connected();
@@ -53,7 +53,7 @@ bool relay_is_watched(void)
 	return daemon_at;
 }
 
-/* Compare addresses; an IPv4 address may be mapped into IPv6. */
+/* Compare addresses. An IPv4 address may be mapped into IPv6. */
 static bool is_peer_address(const struct addrinfo *address, const struct inet_diag_msg *msg)
 {
 	const struct in6_addr *peer = (void *)msg->id.idiag_dst;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Traces of this machine -> their packet events, for the netsync that requested them. */
+/* Serves the packet events in traces of this machine to the netsync that requested them. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -59,7 +59,7 @@ bool agent_stream(void)
 	uint32_t num = 0;
 	const char **what = asked && io ? read_served_paths(&num) : NULL;
 
-	/* There is nothing to undo. */
+	/* Signals can end the agent immediately, because there is nothing to undo. */
 	set_ending_handlers(SIG_DFL);
 	value_get_int(value_get_member(asked, "timeout"), 0, INT64_MAX, &timeout_ns);
 	if (io)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A recording that stays on its host: its directory, and the files next to its traces. */
+/* A recording that stays on its host, with its directory and the files next to its traces. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steering of this machine's clock, if no event reports it: a process reads LTTng's clock
- * together with the raw clock, and readings are sent before each answer.
+ * Records how this machine's clock is steered if no event reports it. A process reads LTTng's
+ * clock together with the raw clock, and the readings are sent before each answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,17 +17,17 @@
 #include "common/signal.h"
 #include "remote/protocol.h"
 
-/* Time limit of the first reading, which is made at once, ms. Chosen. */
+/* Time limit of the first reading, which is made immediately, ms. Chosen. */
 #define FIRST_READING_MS 1000
 
 static struct {
 	pid_t process; /* 0 if not running */
-	int readings;  /* pipe from that process */
+	int readings;  /* pipe from the process */
 } steering;
 
 /*
- * Continue reading. Readings that fill the pipe for minutes are dropped: steering is then
- * unknown.
+ * Read the clocks until the process is ended. Readings are dropped if the pipe stays full, which
+ * takes minutes. Steering is unknown for that time.
  */
 static void read_clocks_forever(int to)
 {
@@ -62,7 +62,7 @@ void steering_start(void)
 	close(ends[1]);
 	steering.readings = ends[0];
 	if (steering.process > 0) {
-		/* Steering is known from here on. */
+		/* Wait for the first reading, so that steering is known from here on. */
 		poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, FIRST_READING_MS);
 		return;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Undoing the actions of an agent, by a child that reads from a pipe what to undo:
- * "+sNAME" and "+fPATH", later "-sNAME" and "-fPATH". When the pipe ends, however the
- * agent ended, the child undoes the remaining actions, the last one first.
+ * Undoes the actions of an agent in a child process, which reads from a pipe what to undo:
+ * "+sNAME" and "+fPATH" add an action, "-sNAME" and "-fPATH" remove it. When the pipe ends, no
+ * matter how the agent ended, the child undoes the remaining actions, the last one first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,10 @@ bool undo_start(void)
 	undo.pid = fork();
 	if (!undo.pid) {
 		close(fds[1]);
-		/* LTTng's library cannot use a socket with number 0. */
+		/*
+		 * Reserve descriptor 0, because LTTng's library cannot use a socket with this
+		 * number.
+		 */
 		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
 		/* Signals that end the agent must not end the child. */
 		setsid();

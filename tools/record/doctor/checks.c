@@ -16,7 +16,7 @@ const char *const job_names[NUM_JOBS + 1] = {
 	[JOB_LTTNG] = "lttng",
 };
 
-/* Jobs that a check applies to, one bit each. */
+/* Jobs that a check applies to; each job is one bit. */
 enum {
 	CAPTURES = 1 << JOB_CAPTURES,
 	TRACE_CMD = 1 << JOB_TRACE_CMD,
@@ -25,7 +25,7 @@ enum {
 	ALL_JOBS = CAPTURES | RECORDING,
 };
 
-/* A check is a function and a row of this table. */
+/* The checks. Each check is a function and a row of this table. */
 static const struct {
 	const char *name;
 	void (*run)(struct diagnosis *diag);
@@ -66,8 +66,8 @@ const char *get_verdict_name(enum verdict verdict)
 /* ---- findings ---------------------------------------------------------- */
 
 /*
- * Format ASCII text, because files and programs may print anything, and findings go to
- * terminals and JSON.
+ * Format a text as printable ASCII. Files and programs may print anything, and findings go to
+ * terminals and to JSON.
  */
 static char *format_printable(const char *format, va_list args)
 {
@@ -124,7 +124,7 @@ void run_checks(struct diagnosis *diag)
 	}
 }
 
-/* List the checks that found a problem, each once. */
+/* List the names of the checks that found a problem, without repetitions. */
 static void print_wrong_checks(FILE *out, const struct diagnosis *diag)
 {
 	const char *last = NULL;
@@ -203,7 +203,7 @@ json_object *diagnosis_json(const struct diagnosis *diag)
 	return list;
 }
 
-/* Add a finding in JSON; skip checks that this version does not know. */
+/* Add a finding given in JSON. Skip checks that this version does not know. */
 static void read_finding(struct diagnosis *diag, json_object *object)
 {
 	const char *advice = member_get_text(object, "advice");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the clock of traces, and how it is steered. */
+/* netsync doctor checks the clock of traces, and how it is steered. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
 
 /*
- * Reading one of these clock sources accesses a device outside the processor, which costs about
- * 1 us for each event.
+ * Is reading the clock source slow? Sources outside the processor cost about 1 us for each
+ * event.
  */
 static bool is_slow_clock_source(const char *source)
 {
@@ -62,9 +62,9 @@ void check_clock_source(struct diagnosis *diag)
 /* ---- time daemons ------------------------------------------------------- */
 
 static const struct daemon {
-	const char *name; /* as in /proc/PID/comm, which is truncated */
+	const char *name; /* as in /proc/PID/comm, which truncates long names */
 	const char *full;
-	const char *limit; /* its slew rate */
+	const char *limit; /* description of its slew rate */
 	const char *advice;
 } daemons[] = {
 	{ "chronyd", "chronyd", "at up to 83333 ppm",
@@ -79,7 +79,7 @@ static const struct daemon {
 };
 
 #define NUM_DAEMONS (sizeof(daemons) / sizeof(daemons[0]))
-/* Bits of the daemons that use NTP. */
+/* Daemons that use NTP, as a set of bits. */
 #define NTP_DAEMONS 7
 
 static const struct daemon *find_clock_daemon(const char *pid)
@@ -95,7 +95,7 @@ static const struct daemon *find_clock_daemon(const char *pid)
 	return NULL;
 }
 
-/* The running daemons, one bit each. */
+/* Return the set of running daemons, with one bit for each. */
 static unsigned int list_running_daemons(void)
 {
 	DIR *proc = opendir("/proc");
@@ -116,7 +116,7 @@ static unsigned int list_running_daemons(void)
 	return running;
 }
 
-/* "chronyd and ptp4l steer the clock"; "No time daemon steers the clock". */
+/* Write "chronyd and ptp4l steer the clock" or "No time daemon steers the clock". */
 static void describe_daemons(unsigned int running, char *text, size_t size)
 {
 	int num = __builtin_popcount(running), left = num;
@@ -145,12 +145,15 @@ static void advise_slewing(struct diagnosis *diag, const struct daemon *daemon,
 /* ---- measuring ---------------------------------------------------------- */
 
 /*
- * Tries of a reading, of which the least disturbed one is used. Chosen to suffice for
- * virtual machines, too.
+ * Number of tries for each reading, of which the least disturbed one is used. Chosen to suffice
+ * for virtual machines, too.
  */
 #define TRIES 100
 
-/* The current rate of the clock against its oscillator, ppm, and its error, ppm. */
+/*
+ * Return the current rate of the clock relative to its oscillator, ppm. Set *@error to the error
+ * of this rate, ppm.
+ */
 static double measure_clock_error_ppm(double *error)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };
@@ -168,7 +171,7 @@ static double measure_clock_error_ppm(double *error)
 	return (last.time_ns - first.time_ns - span) / span * 1e6;
 }
 
-/* The steady rate correction set in the kernel, ppm. */
+/* Return the rate correction that the kernel applies permanently, ppm. */
 static double read_steady_correction_ppm(const struct timex *clock)
 {
 	const double ticks_s = sysconf(_SC_CLK_TCK);
@@ -177,11 +180,14 @@ static double read_steady_correction_ppm(const struct timex *clock)
 }
 
 /*
- * Rates within this limit, ppm, need no advice: two such clocks are within the limits of
- * "netsync sync". Chosen.
+ * Maximum rate that needs no advice, ppm. Two such clocks are within the limits of "netsync
+ * sync". Chosen.
  */
 #define SMALL_PPM 100
-/* Unless the clock slews, measured and steady rates differ by less than this, ppm. Chosen. */
+/*
+ * Maximum difference between the measured and the permanent rate of a clock that is not slewing,
+ * ppm. Chosen.
+ */
 #define SLEW_PPM 3
 
 void check_discipline(struct diagnosis *diag)

@@ -24,7 +24,7 @@ struct doctor_settings {
 	unsigned int beacon_port;
 	bool local;
 	unsigned int format; /* index in formats[] */
-	unsigned int job;    /* enum job; NUM_JOBS: not given */
+	unsigned int job;    /* enum job, or NUM_JOBS if not given */
 	unsigned int fix;    /* index in fixes[] */
 	bool yes;
 	struct remotes all;
@@ -133,7 +133,7 @@ static const struct usage usage = {
 	.options = options,
 };
 
-/* Return -1 to continue; otherwise the exit status. */
+/* Parse the command line. Return -1 to continue, or the exit status. */
 static int parse_doctor_arguments(struct doctor_settings *set, int argc, char **argv)
 {
 	const int first = options_parse_all(&usage, set, argc, argv);
@@ -169,7 +169,7 @@ static int write_doctor_report(const struct doctor_settings *set, const struct d
 	return wrong ? EXIT_BAD : EXIT_DONE;
 }
 
-/* diags[0] is for this machine. */
+/* Check all machines, with this machine in diags[0]. */
 static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diags)
 {
 	const unsigned int num = set->all.num;

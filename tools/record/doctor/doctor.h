@@ -26,12 +26,12 @@ struct finding {
 /* Roles of a machine: it is traced, or it collects traces. */
 enum { ROLE_TRACED = 1, ROLE_COLLECTS = 2 };
 
-/* The job of the machine: synchronize captures, or record with one of two tracers. */
+/* Jobs of a machine: to synchronize captures, or to record with one of two tracers. */
 enum job { JOB_CAPTURES, JOB_TRACE_CMD, JOB_LTTNG, NUM_JOBS };
 
 /*
- * Their names in --for and for agents: "captures", "trace-cmd", "lttng"; NULL after the
- * last.
+ * Names of the jobs in --for and in requests to agents: "captures", "trace-cmd", "lttng"; NULL
+ * after the last one.
  */
 extern const char *const job_names[NUM_JOBS + 1];
 
@@ -39,7 +39,8 @@ struct diagnosis {
 	const char *host; /* its name, for messages */
 	unsigned int roles;
 	enum job job;
-	bool may_capture;   /* recording packets only is enough, so that it needs no netsync */
+	/* it suffices to record packets only, for which netsync need not be installed */
+	bool may_capture;
 	const char *folder; /* the directory of a recording */
 	const char *check;  /* name of the running check */
 	struct finding *findings;
@@ -48,15 +49,18 @@ struct diagnosis {
 };
 
 /*
- * Check this machine, by roles, job and directory in @diag. This adds findings, which
- * diagnosis_free() frees.
+ * Check this machine for the roles, the job and the directory in @diag. Add the findings to
+ * @diag; diagnosis_free() frees them.
  */
 void run_checks(struct diagnosis *diag);
-/* Check this machine for @job, and add one finding: whether the job will succeed here. */
+/* Check whether @job will succeed on this machine, and add one finding with the result. */
 void examine_briefly(struct diagnosis *diag, enum job job);
 void diagnosis_free(struct diagnosis *diag);
 
-/* Findings as a JSON array; and adding the findings of an array, which may be NULL. */
+/*
+ * The first function returns the findings as a JSON array. The second one adds the findings of
+ * such an array, which may be NULL.
+ */
 struct json_object *diagnosis_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 
@@ -86,7 +90,7 @@ void set_advice(struct diagnosis *diag, const char *format, ...)
  * cannot be read, set @line to "" and return false.
  */
 bool read_first_line(const char *path, char *line, size_t size);
-/* Return the value of a line "KEY: 123" in a file, or -1 if there is no such line. */
+/* Return the value of the line "KEY: 123" in a file, or -1 if there is no such line. */
 int64_t read_key_value(const char *path, const char *key);
 
 /*

@@ -16,8 +16,8 @@
 #include "lttng-setup.h"
 
 /*
- * Maximum steps: packages, probes that fail one after the other, netsync's own. More
- * would mean that nothing changes. Chosen.
+ * Maximum number of steps, which are for packages, for probes that fail to compile one after the
+ * other, and for netsync's own probe. More steps would mean that nothing changes. Chosen.
  */
 #define MAX_ROUNDS 8
 
@@ -40,7 +40,10 @@ static bool ask_for_agreement(void)
 	return fgets(line, sizeof(line), stdin) && (*line == 'y' || *line == 'Y');
 }
 
-/* Run all commands: a failure is found afterwards, or repaired by the next command. */
+/*
+ * Run all commands. Failures are ignored, because the next check finds them, or the next command
+ * repairs them.
+ */
 static void run_fix_plan(const struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->num && !interrupted; i++) {
@@ -65,7 +68,7 @@ static bool is_same_fix_plan(const struct plan *a, const struct plan *b)
 	return true;
 }
 
-/* Nothing is missing, or doctor cannot repair it. Return the exit status. */
+/* Report that nothing is missing, or that doctor cannot repair it. Return the exit status. */
 static int conclude_fix(const struct lttng_setup *setup)
 {
 	if (setup->tracer.presence < LOADABLE) {
@@ -88,7 +91,7 @@ static int conclude_fix(const struct lttng_setup *setup)
 	return EXIT_DONE;
 }
 
-/* The commands of the last round changed nothing. */
+/* Report that the commands of the last round changed nothing. */
 static void explain_fix_failure(const struct lttng_setup *setup)
 {
 	char path[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* netsync doctor --fix: repairs this machine, step by step. */
+/* netsync doctor --fix repairs this machine step by step. */
 #ifndef NETSYNC_DOCTOR_FIX_H
 #define NETSYNC_DOCTOR_FIX_H
 

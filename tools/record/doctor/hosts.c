@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: several machines, and the network between them. */
+/* netsync doctor checks several machines, and the network between them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,10 +68,10 @@ static void ask_all_for_checks(struct remotes *all, struct diagnosis *diags)
 
 /* ---- the connection ------------------------------------------------------------ */
 
-/* Requests, of which the fastest answer is used. Chosen. */
+/* Number of requests, of which the fastest answer is used. Chosen. */
 #define TRIES 5
 
-/* The shortest response time to an empty request, ns, or 0 if there was no answer. */
+/* Return the shortest response time to an empty request, ns, or 0 if there is no answer. */
 static int64_t measure_answer_ns(struct remotes *all, struct remote *remote)
 {
 	int64_t best = 0;
@@ -120,10 +120,13 @@ static void check_connection(struct remotes *all, struct remote *remote, struct 
 
 /* ---- network ------------------------------------------------------------ */
 
-/* Time for machines to find each other and exchange probes, ms. Chosen. */
+/*
+ * Time for machines to find each other and exchange probes, ms, and rate of probes, pairs per
+ * second. Chosen.
+ */
 #define PROBE_MS 2500
 #define PROBE_RATE 20
-/* Longer round trips cause a note, ns; errors can be half of a round trip. Chosen. */
+/* Minimum round trip that causes a note, ns. Errors can be half of a round trip. Chosen. */
 #define LONG_NS (20 * NS_PER_MS)
 
 static void check_beacon_link(void *data, const struct beacon_link *link)
@@ -141,7 +144,7 @@ static void check_beacon_link(void *data, const struct beacon_link *link)
 			"If these hosts exchange little other traffic, open this port, or choose another one with --beacon-port.");
 		return;
 	}
-	/* Report a round trip only for one direction. */
+	/* Report the round trip of a pair only once. */
 	if (!link->rtt_ns || strcmp(link->from->name, link->to->name) > 0)
 		return;
 	format_duration(trip, link->rtt_ns);
@@ -179,7 +182,7 @@ static void check_beacon_between_hosts(struct remotes *all, struct diagnosis *be
 void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosis *between,
 		   unsigned int beacon_port)
 {
-	/* Only test whether forwarding is allowed; nothing listens on this port. */
+	/* Request a port that nothing listens on, to test whether forwarding is allowed. */
 	all->forward[0] = 9;
 	remotes_connect(all);
 	for (unsigned int i = 0; i < all->num; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: reading files of any kind, and the output of programs that may hang. */
+/* Reads files of any kind and the output of programs that may hang, for netsync doctor. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 
 /* Time limit of a program, ms. Chosen. */
 #define PROGRAM_MS 10000
-/* Maximum bytes of output. Chosen. */
+/* Maximum size of a program's output, bytes. Chosen. */
 #define OUTPUT_MAX (1 << 20)
 
-/* Open without blocking, even a FIFO or a terminal. */
+/* Open a file without blocking, even if it is a FIFO or a terminal. */
 static FILE *open_without_blocking(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -60,7 +60,7 @@ int64_t read_key_value(const char *path, const char *key)
 
 /* ---- programs ---------------------------------------------------------- */
 
-/* Read up to the end, which must be reached within PROGRAM_MS. */
+/* Read the output of a program until its end, but no longer than PROGRAM_MS. */
 static char *read_program_output(int fd, bool *ended)
 {
 	const int64_t end_ns = now_ns() + PROGRAM_MS * 1000000LL;
@@ -98,7 +98,7 @@ void set_root_path(void)
 	free(longer);
 }
 
-/* Run a program in the child; if that fails, errno is written to @error. */
+/* Execute a program in the child. If that fails, write errno to @error. */
 static void exec_program(char *const argv[], int output, int error)
 {
 	set_root_path();

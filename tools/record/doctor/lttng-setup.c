@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor: determine from modules, packages and the dkms log of LTTng's modules what is
- * missing to record with LTTng's kernel tracer, and list the commands that install it.
+ * Determines what is missing to record with LTTng's kernel tracer, from modules, packages, and
+ * the dkms log of LTTng's modules. Lists the commands that install it.
  */
 #include <ctype.h>
 #include <glob.h>
@@ -74,7 +74,10 @@ static bool has_working_program(char *name)
 	return !status;
 }
 
-/* "...probes/lttng-probe-timer.o] Error 1" -> "lttng-probe-timer" failed. */
+/*
+ * Note which probe failed. The line "...probes/lttng-probe-timer.o] Error 1" means that
+ * "lttng-probe-timer" failed.
+ */
 static void note_failed_probe(struct lttng_setup *setup, const char *line)
 {
 	const char *name = strstr(line, "probes/lttng-probe-");
@@ -89,7 +92,10 @@ static void note_failed_probe(struct lttng_setup *setup, const char *line)
 		setup->num_failed++;
 }
 
-/* "/var/lib/dkms/.../timer.c:1:2: error: conflicting types" -> "timer.c:1:2: error: ..." */
+/*
+ * Note an error without its directory. The line "/var/lib/dkms/.../timer.c:1:2: error:
+ * conflicting types" becomes "timer.c:1:2: error: ...".
+ */
 static void note_error(struct lttng_setup *setup, char *line)
 {
 	char *name = line;
@@ -108,7 +114,7 @@ void lttng_setup_log_path(const struct lttng_setup *setup, char *path, int size)
 	snprintf(path, size, DKMS_TREE "lttng-modules/%s/build/make.log", setup->source);
 }
 
-/* The first line of the log names the kernel. */
+/* Read the log of the last build if its first line names the running kernel. */
 static void read_build_log(struct lttng_setup *setup)
 {
 	char path[256], wanted[80], *line = NULL;
@@ -208,7 +214,7 @@ static void plan_building_without_failed(const struct lttng_setup *setup, struct
 
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 i ? ", " : "", name);
-		/* Versions before 2.12 have no src/. */
+		/* Versions before 2.12 have no directory src/. */
 		plan_add_command(plan, "sed -i '/%s\\.o/d' " SOURCES "%s/%sprobes/Kbuild", name,
 				 setup->source, access(path, F_OK) ? "" : "src/");
 		plan_add_command(plan, "sed -i '/\"%s\"/,/^i=/d' " SOURCES "%s/dkms.conf", name,

@@ -11,15 +11,15 @@
 #include "module.h"
 
 /*
- * Maximum probes of LTTng that are removed at a time; make stops after the first errors.
- * Chosen.
+ * Maximum number of LTTng's probes that are removed at a time. Chosen; make stops after the
+ * first errors.
  */
 #define MAX_FAILED_PROBES 4
 
 struct lttng_setup {
 	char kernel[65];      /* the running kernel */
 	bool has_apt;	      /* apt-get and dpkg are installed */
-	bool has_headers;     /* of the running kernel */
+	bool has_headers;     /* headers of the running kernel are installed */
 	bool has_daemon;      /* lttng-sessiond is installed */
 	struct module tracer; /* lttng-tracer */
 	struct module probe;  /* lttng-probe-netsync */
@@ -27,9 +27,9 @@ struct lttng_setup {
 	char source[32];
 	/* lttng-modules-dkms is unpacked, but dpkg could not configure it. */
 	bool is_unconfigured;
-	/* The last build of LTTng's modules by dkms for the running kernel: */
+	/* The last build of LTTng's modules by dkms for the running kernel. */
 	bool has_log;
-	char error[160];		    /* the first error; empty: none */
+	char error[160];		    /* the first error; empty if there was none */
 	char failed[MAX_FAILED_PROBES][48]; /* probes that did not compile */
 	unsigned int num_failed;
 	/* Version of dkms's netsync modules for the running kernel; empty if none. */
@@ -43,17 +43,17 @@ bool lttng_setup_is_mendable(const struct lttng_setup *setup);
 
 #define MAX_COMMANDS (2 * MAX_FAILED_PROBES + 2)
 
-/* Commands for a root shell, and the reason: a sentence. */
+/* Commands for a root shell, and the reason as a sentence. */
 struct plan {
 	char reason[512];
 	char commands[MAX_COMMANDS][256];
-	unsigned int num; /* 0: nothing is missing, or no command helps */
+	unsigned int num; /* 0 if nothing is missing, or if no command helps */
 };
 
-/* Plan the next step. More may be missing after it. */
+/* Plan the next step. Further parts may be missing after this step. */
 void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan);
 
-/* The log of dkms's last build of LTTng's modules. */
+/* Get the path of the log of dkms's last build of LTTng's modules. */
 void lttng_setup_log_path(const struct lttng_setup *setup, char *path, int size);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor: /proc, /sys, CPUID and network devices -> findings about the machine: its
- * kernel, virtualization, memory, disk and offloads.
+ * netsync doctor checks the machine, its kernel, virtualization, memory, disk and offloads, by
+ * /proc, /sys, CPUID and the network devices.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ static const struct {
 };
 
 /*
- * Return the hypervisor that CPUID reports by bit 31 and twelve letters, or NULL if none is
+ * Return the hypervisor that CPUID reports with bit 31 and twelve letters, or NULL if none is
  * reported.
  */
 static const char *read_cpuid_hypervisor(void)
@@ -154,8 +154,8 @@ void check_machine(struct diagnosis *diag)
 /* ---- memory and disk ------------------------------------------------------ */
 
 /*
- * Buffers take this fraction of memory. Limits, bytes per processor: recording fails
- * below the first; buffers are large enough from the second on. Chosen.
+ * Fraction of memory that buffers take, and limits in bytes per processor. Recording fails below
+ * BUFFERS_LEAST; from the other limit on, buffers are large enough. Chosen.
  */
 #define SHARE 8
 #define BUFFERS_LEAST (384LL << 10)
@@ -187,11 +187,14 @@ void check_memory(struct diagnosis *diag)
 		set_advice(diag, "Free some memory.");
 }
 
-/* Free bytes below which a recording ends soon, or may end. Chosen. */
+/*
+ * Free space on a disk, bytes. Below DISK_LEAST, a recording ends soon; below DISK_ENOUGH, it
+ * may end early. Chosen.
+ */
 #define DISK_LEAST (16LL * MB)
 #define DISK_ENOUGH (1024LL * MB)
 
-/* The deepest existing directory on @path. */
+/* Return the deepest existing directory on @path. */
 static char *find_existing_directory(const char *path)
 {
 	char *folder = strdup(path), *slash;
@@ -206,7 +209,7 @@ static char *find_existing_directory(const char *path)
 
 static void check_recording_folder(struct diagnosis *diag, const char *folder)
 {
-	/* Other machines need space only for --pull. */
+	/* Machines that do not collect traces need space only for --pull. */
 	const bool needed = diag->roles & ROLE_COLLECTS && diag->job != JOB_CAPTURES;
 	const enum verdict bad = needed ? VERDICT_WRONG : VERDICT_NOTE;
 	const char *advice =
@@ -217,7 +220,7 @@ static void check_recording_folder(struct diagnosis *diag, const char *folder)
 	struct statvfs disk;
 	int64_t left;
 
-	/* This is also an error if the path is a file. */
+	/* Append "/." so that a path of a file is an error, too. */
 	snprintf(inside, sizeof(inside), "%s/.", folder);
 	if (access(inside, W_OK | X_OK) || statvfs(inside, &disk)) {
 		add_finding(diag, bad, "%s is not writable: %s.", folder, strerror(errno));
@@ -287,7 +290,7 @@ static int list_device_offloads(int sock, const char *device)
 	return set;
 }
 
-/* "TSO, GRO on" for 5, "No offloads on" for 0. */
+/* Print the offloads of a set, such as "TSO, GRO on" for 5 or "No offloads on" for 0. */
 static void print_offload_set(FILE *out, unsigned int set)
 {
 	unsigned int left = set;
@@ -301,10 +304,13 @@ static void print_offload_set(FILE *out, unsigned int set)
 	fputs(set ? " on" : "No offloads on", out);
 }
 
-/* Devices that are listed; machines with many containers have hundreds. Chosen. */
+/*
+ * Maximum number of devices that are listed, because machines with many containers have
+ * hundreds. Chosen.
+ */
 #define MAX_DEVICES 4
 
-/* List the devices with this set of offloads. Return their number. */
+/* List the devices with this set of offloads. Return the number of devices. */
 static unsigned int print_devices_with_set(FILE *out, int sock, unsigned int set,
 					   const struct if_nameindex *names)
 {

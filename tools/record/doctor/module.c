@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the name of a kernel module -> whether the running kernel can load it. */
+/* Finds out whether the running kernel can load a kernel module, for netsync doctor. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static bool is_module_loaded(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Does a modules.dep list the module? */
+/* Does a modules.dep file list the module? */
 static bool is_module_listed(const char *list, const char *name)
 {
 	FILE *file = fopen(list, "re");
@@ -41,7 +41,7 @@ static bool is_module_listed(const char *list, const char *name)
 	return listed;
 }
 
-/* Find another kernel than the running one that has the module. */
+/* Find a kernel that has the module, other than the running kernel. */
 static void find_module_elsewhere(struct module *module)
 {
 	glob_t lists;
@@ -60,7 +60,7 @@ static void find_module_elsewhere(struct module *module)
 	globfree(&lists);
 }
 
-/* A field of modinfo, to be freed; NULL: unknown. */
+/* Return a field of modinfo's output, or NULL if it is unknown. The caller frees the field. */
 static char *read_module_info(const char *name, char *field)
 {
 	char *const argv[] = { "modinfo", "-F", field, (char *)name, NULL };

@@ -8,10 +8,10 @@
 enum presence { ABSENT, FOR_OTHERS, LOADABLE, LOADED };
 
 struct module {
-	const char *name;	/* its name for modprobe */
-	enum presence presence; /* for the running kernel */
-	char others[64];	/* FOR_OTHERS: a kernel that has the module */
-	char version[32];	/* empty: unknown */
+	const char *name;	/* its name as an argument of modprobe */
+	enum presence presence; /* whether the running kernel has the module */
+	char others[64];	/* for FOR_OTHERS, a kernel that has the module */
+	char version[32];	/* empty if unknown */
 };
 
 /* Find a module; @name must outlive the result. */

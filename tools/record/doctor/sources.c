@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor: hosts without netsync. A shell reads a script from its standard input, as for
- * captures (record/capture-script.c), and prints facts; nothing is written there but a file that
- * tests whether programs can be run, and is removed.
+ * netsync doctor checks hosts on which netsync is not installed. A shell reads a script from its
+ * standard input, as for captures (record/capture-script.c), and prints facts. The script writes
+ * nothing on the host, except a file that tests whether programs can be run, which it removes.
  */
 #include <linux/capability.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "doctor.h"
 #include "sources.h"
 
-/* Time for the shells of all hosts, ns: as for greetings of agents. Chosen. */
+/* Time limit for the shells of all hosts, ns, which is that of the greetings of agents. Chosen. */
 #define FACTS_NS (120 * INT64_C(1000000000))
-/* Bytes of a line that is not longer than a fact, and of all output. Chosen. */
+/* Maximum size of a fact's line and of the whole output, bytes. Chosen. */
 #define FACT_LINE 256
 #define FACTS_SIZE (1 << 16)
 #define FACT_WORD "netsync "
 
-/* From Linux 5.8 on, which netsync-recorder needs for BPF. */
+/* The capabilities that netsync-recorder needs for BPF exist from Linux 5.8 on. */
 #define BPF_CAPS (UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON)
 #define ADMIN_CAP (UINT64_C(1) << CAP_SYS_ADMIN)
 #define RAW_CAP (UINT64_C(1) << CAP_NET_RAW)
@@ -47,7 +47,7 @@ static const char facts_script[] =
 
 /* ---- facts ------------------------------------------------------------------------ */
 
-/* Copy a text of a host, unless it is too long. */
+/* Copy a text from a host, unless it is too long. */
 static void copy_fact(char *to, size_t size, const char *text)
 {
 	if (strlen(text) < size)
@@ -82,7 +82,7 @@ void host_facts_handle_line(struct host_facts *facts, const char *line)
 
 /* ---- findings --------------------------------------------------------------------- */
 
-/* Reasons against a source, separated by commas. */
+/* Reasons why a source cannot be used, separated by commas. */
 struct reasons {
 	char text[512];
 	size_t length;
@@ -100,7 +100,7 @@ static void add_reason(struct reasons *reasons, bool applies, const char *reason
 	reasons->length += length < (int)left ? (size_t)length : left - 1;
 }
 
-/* Return true if there is no reason against it. */
+/* Add a finding about a source. Return true if there is no reason against the source. */
 static bool judge_source(struct diagnosis *diag, const char *name, const char *gives,
 			 const struct reasons *reasons)
 {
@@ -161,7 +161,10 @@ void host_facts_judge(const struct host_facts *facts, bool has_recorder, struct 
 
 /* ---- connections ------------------------------------------------------------------ */
 
-/* One for each host; the remotes are a member, so that their callbacks find it. */
+/*
+ * The shells of all hosts. The remotes are a member, so that their callbacks can find the
+ * structure.
+ */
 struct shells {
 	struct remotes all;
 	struct host_facts *facts; /* in the order of all.list */
@@ -218,7 +221,7 @@ static const struct remote_work facts_work = {
 	.end = end_facts_shell,
 };
 
-/* Add a host as it was given. */
+/* Add a host with the same arguments as the user gave for the other connection. */
 static bool add_shell(struct remotes *shells, const struct remote *remote)
 {
 	const char *host = strrchr(remote->destination, '@');

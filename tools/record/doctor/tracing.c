@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: kernel modules, LTTng, and permissions to use them. */
+/* netsync doctor checks kernel modules, LTTng, and the permissions to use them. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
@@ -67,7 +67,10 @@ static void advise_to_probe(struct diagnosis *diag, const struct module *probe)
 
 #define FALL_BACK "LTTng's own network events work, with larger error bounds"
 
-/* ftrace's own events have no addresses, so netsync cannot use them. */
+/*
+ * Check netsync-probes without LTTng. ftrace's own events have no addresses, so netsync cannot
+ * use them.
+ */
 static void check_probes_alone(struct diagnosis *diag, const struct module *probes)
 {
 	if (probes->presence < LOADABLE) {
@@ -198,7 +201,10 @@ void check_relay_daemon(struct diagnosis *diag)
 
 /* ---- other programs ------------------------------------------------------------ */
 
-/* Does the program print its version? Its exit status may have any value, as trace-cmd's. */
+/*
+ * Does the program print its version? Its exit status is ignored, because programs such as
+ * trace-cmd exit with any value.
+ */
 static bool find_program_version(struct diagnosis *diag, char *name, const char *does)
 {
 	char *const argv[] = { name, "--version", NULL };
@@ -237,15 +243,15 @@ void check_trace_cmd(struct diagnosis *diag)
 
 /* ---- the session daemon ---------------------------------------------------- */
 
-/* The socket of root's daemon: only that daemon traces the kernel. */
+/* Socket of root's daemon, which is the only one that traces the kernel. */
 static const struct sockaddr_un daemon_socket = {
 	.sun_family = AF_UNIX,
 	.sun_path = "/var/run/lttng/client-lttng-sessiond",
 };
 
 /*
- * Return 0, or the errno value of connecting. Try LTTng's library first, because recording uses
- * it, and it may know another socket; but it does not report why it fails.
+ * Return 0 or the errno value of connecting. Try LTTng's library first, because recording uses
+ * it, and it may know another socket. However, the library does not report why it fails.
  */
 static int try_session_daemon(void)
 {
@@ -384,7 +390,7 @@ static void check_event_list(struct diagnosis *diag, const char *list)
 	}
 }
 
-/* Check the events of ftrace and perf, which need root, but no daemon. */
+/* Check the events of ftrace and perf, which need root but no daemon. */
 static void check_ftrace(struct diagnosis *diag)
 {
 	static const char *const folders[] = {
