@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets of a control group. A sent packet has its socket, and with it the group. A received
- * packet has no socket yet; it belongs to the group if the group has sent from its local port
- * before.
+ * Selects packets of a control group. A sent packet has its socket, and thus the group of the
+ * socket. A received packet has no socket yet. It belongs to the group if the group has sent
+ * from its local port before.
  */
 #ifndef NETSYNC_RECORDER_CGROUP_BPF_H
 #define NETSYNC_RECORDER_CGROUP_BPF_H
 
 #include "seen-packet.bpf.h"
 
-/* Groups within each other that are looked at. Chosen. */
+/* Maximum number of nested groups that are examined. Chosen. */
 #define MOST_GROUPS 16
-/* States of sockets that are none: their structure ends early (include/net/tcp_states.h). */
+/* States in which a socket's structure is shorter than a full socket (include/net/tcp_states.h). */
 #define STATE_TIME_WAIT 6
 #define STATE_NEW_SYN_RECV 12
 
-/* Whose packet it is, by its socket. */
+/* The group of a packet, as determined by its socket. */
 enum packet_group { GROUP_UNKNOWN, GROUP_WANTED, GROUP_OTHER };
 
 struct group_port {
 	__u32 netns;
-	__u16 port; /* or the number of ICMP echo requests */
+	__u16 port; /* or the identifier of ICMP echo requests */
 	__u16 protocol;
 };
 
@@ -65,7 +65,7 @@ static __always_inline enum packet_group find_group(const struct sk_buff *skb, _
 	return GROUP_OTHER;
 }
 
-/* @local is the port, or the number, of this end. */
+/* Has the group sent a packet from @local, which is the port or the identifier of this end? */
 static __always_inline bool is_group_wanted(const struct seen_packet *p, __u16 local)
 {
 	const struct group_port key = {

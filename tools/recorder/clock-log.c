@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CLOCK_REALTIME and CLOCK_MONOTONIC_RAW, ten times per second -> lines of netsync-clocks(5). A
- * thread reads them, because a capture can take long to write.
+ * Logs CLOCK_REALTIME and CLOCK_MONOTONIC_RAW ten times per second, in the format of
+ * netsync-clocks(5). A separate thread reads the clocks, because writing a capture can take a
+ * long time.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +14,7 @@
 #include "common/now.h"
 
 static struct {
-	FILE *file; /* NULL: there is no log */
+	FILE *file; /* NULL if there is no log */
 	const char *host;
 	int watch;
 	int error;
@@ -31,7 +32,7 @@ static bool write_logged_reading(bool *is_set)
 	       !fflush(clock_log.file);
 }
 
-/* The last reading is later than all packets. */
+/* Log the clock until it is stopped. The last reading is later than all packets. */
 static void *log_clock(void *unused)
 {
 	int64_t next_ns = now_ns();

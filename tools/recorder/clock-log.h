@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Log how CLOCK_REALTIME, the clock of captures, is steered, while packets are recorded. */
+/* Log how CLOCK_REALTIME, which is the clock of captures, is steered while packets are recorded. */
 #ifndef NETSYNC_RECORDER_CLOCK_LOG_H
 #define NETSYNC_RECORDER_CLOCK_LOG_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* First word of each reading on standard error, which also has messages. */
+/* First word of each reading on standard error, which also carries messages. */
 #define CLOCK_LOG_WORD "netsync-clocks"
 
 /*
- * Start to write readings in the form of netsync-clocks(5) to @file. Their host is @host, or
- * CLOCK_LOG_WORD on standard error. Return 0, or a negative errno value. Signals that are
- * blocked do not interrupt it.
+ * Start writing readings to @file, in the format of netsync-clocks(5). @host is the host in the
+ * readings, or CLOCK_LOG_WORD on standard error. Return 0 or a negative errno value. Blocked
+ * signals do not interrupt the log.
  */
 int clock_log_start(FILE *file, const char *host);
 /*
- * End with a last reading, and close the file, unless it is standard error. Return 0, or a
- * negative errno value if not all readings were written.
+ * End the log with a last reading, and close the file unless it is standard error. Return 0, or
+ * a negative errno value if not all readings were written.
  */
 int clock_log_end(void);
 

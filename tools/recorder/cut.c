@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Determine how many bytes of a captured frame are headers. All data in a frame may be hostile:
- * data that was not captured is not read, and lengths are checked before use.
+ * Determine how many bytes of a captured frame are headers. All data in a frame may be hostile.
+ * Data that was not captured is not read, and lengths are checked before they are used.
  */
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -9,21 +9,27 @@
 
 #include "cut.h"
 
-/* Number of header bytes that do not depend on their contents. */
+/* Sizes of headers without options, in bytes. */
 #define IPV4_HEADER 20
 #define IPV6_HEADER 40
 #define TCP_HEADER 20
 #define UDP_HEADER 8
 #define ICMP_HEADER 8
-/* The common header, and that of a first chunk of data (RFC 9260, sections 3.1 and 3.3.1). */
+/*
+ * Size of the common header and the header of a first DATA chunk, in bytes (RFC 9260, sections
+ * 3.1 and 3.3.1).
+ */
 #define SCTP_HEADERS (12 + 16)
-/* With a long sequence number and that of an acknowledgement (RFC 4340, section 5). */
+/*
+ * Size of a header with a long sequence number and an acknowledgement number, in bytes (RFC
+ * 4340, section 5).
+ */
 #define DCCP_HEADERS (16 + 8)
 #define FRAGMENT_HEADER 8
-/* Headers of IPv6 in a row; more are not followed. Chosen: RFC 8200 names six. */
+/* Maximum number of IPv6 extension headers that are followed. Chosen; RFC 8200 names six. */
 #define MOST_EXTENSIONS 8
 
-/* What is left of a frame, from its present header on. */
+/* The rest of a frame, from the current header on. */
 struct rest {
 	const uint8_t *bytes;
 	size_t captured;
@@ -93,7 +99,7 @@ static size_t count_ipv4_bytes(struct rest rest, size_t payload)
 	return len;
 }
 
-/* The length of an extension header, or 0: it is none. */
+/* Return the length of an extension header, or 0 if the header is of another type. */
 static size_t measure_extension_header(const struct rest *rest, uint8_t type)
 {
 	switch (type) {

@@ -10,7 +10,7 @@
 #include "cut.h"
 #include "frames.h"
 
-/* Bytes of a tag of a virtual LAN (IEEE 802.1Q), and where it is in an Ethernet frame. */
+/* Size of a VLAN tag (IEEE 802.1Q) and its offset in an Ethernet frame, bytes. */
 #define TAG_LENGTH 4
 #define TAG_AT 12
 
@@ -32,7 +32,10 @@ static uint32_t describe_device(struct frame_recorder *r, const struct seen_fram
 										       NULL);
 }
 
-/* The number of a device in the capture, or negative: there are too many. */
+/*
+ * Return the number of a device in the capture, or a negative value if there are too many
+ * devices.
+ */
 static int64_t number_device(struct frame_recorder *r, const struct seen_frame *frame,
 			     uint16_t linktype)
 {
@@ -74,8 +77,8 @@ uint32_t frame_get_flags(unsigned int type)
 }
 
 /*
- * Get the length of an Ethernet header with its VLAN tags, and the type after them. For frames
- * that a program made, the kernel reports both differently.
+ * Return the length of an Ethernet header with its VLAN tags. Set *@protocol to the type after
+ * them. For frames made by a program, the kernel reports both values differently.
  */
 static size_t measure_ethernet_header(const struct seen_frame *frame, uint16_t *protocol)
 {
@@ -91,7 +94,7 @@ static size_t measure_ethernet_header(const struct seen_frame *frame, uint16_t *
 	return type_at + 2;
 }
 
-/* Put the tag that the kernel removed from the frame back to its position on the link. */
+/* Insert the VLAN tag that the kernel removed from the frame, at its position on the link. */
 static void insert_vlan_tag(struct recorded_frame *kept, uint8_t tagged[TAG_AT + TAG_LENGTH],
 			    const struct seen_frame *frame)
 {
@@ -122,7 +125,7 @@ void frame_record_seen(void *data, const struct seen_frame *frame)
 	int64_t number;
 	uint8_t tagged[TAG_AT + TAG_LENGTH];
 
-	/* Frames of other links begin with their network header. */
+	/* On other links, the recorded frame begins with its network header. */
 	if (!is_ethernet) {
 		if (frame->link_length > frame->captured ||
 		    (protocol != ETH_P_IP && protocol != ETH_P_IPV6))

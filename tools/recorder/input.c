@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Standard input -> the end of the recording. A thread waits for it. */
+/* Ends the recording when standard input ends or is silent. A thread reads the input. */
 #include <poll.h>
 #include <pthread.h>
 #include <time.h>
@@ -7,15 +7,15 @@
 
 #include "input.h"
 
-/* Time for the recording to end after silence, s. Chosen; it takes half a second. */
+/* Time in which the recording must end after silence, s. Chosen; usually it takes half a second. */
 #define END_S 5
 
 static struct {
-	int silence_ms; /* negative: no limit */
+	int silence_ms; /* negative if there is no limit */
 	atomic_bool *is_ended;
 } watched;
 
-/* What comes from standard input is ignored. */
+/* Watch standard input, and ignore its data. */
 static void *watch_input(void *unused)
 {
 	const struct timespec rest = { .tv_sec = END_S };
@@ -30,7 +30,10 @@ static void *watch_input(void *unused)
 	if (ready)
 		return unused;
 	nanosleep(&rest, NULL);
-	/* The kernel undoes all. A message could wait for the connection, too. */
+	/*
+	 * The kernel cleans up. No message is written, because it could wait for the broken
+	 * connection, too.
+	 */
 	_exit(1);
 }
 

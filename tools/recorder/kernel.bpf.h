@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Members of the kernel's structures that the BPF programs read; libbpf finds where they are in
- * the running kernel, by its BTF.
+ * Members of the kernel's structures that the BPF programs read. libbpf finds their offsets in
+ * the running kernel with its BTF.
  */
 #ifndef NETSYNC_RECORDER_KERNEL_BPF_H
 #define NETSYNC_RECORDER_KERNEL_BPF_H
@@ -54,7 +54,7 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
-/* Until 5.14, this is the address, whose lowest bit means that there is no address. */
+/* In kernels up to 5.14, this is the address. If its lowest bit is set, there is no address. */
 struct sock_cgroup_data___old {
 	__u64 val;
 };
@@ -63,7 +63,7 @@ struct sock;
 
 struct sock_common {
 	volatile unsigned char skc_state;
-	struct sock *skc_listener; /* of a connection that is being made */
+	struct sock *skc_listener; /* listening socket of a connection that is being established */
 };
 
 struct sock {
@@ -88,13 +88,13 @@ struct sk_buff {
 	__u16 mac_header;
 	unsigned char *head;
 	unsigned char *data;
-	/* An offset from @head on 64-bit machines. */
+	/* an offset from @head on 64-bit machines */
 	unsigned int end;
 };
 
 /*
- * Until 6.1, a bit reports whether there is a tag; since then, both members together are not 0
- * if there is one.
+ * In kernels up to 6.1, a bit reports whether there is a VLAN tag. In later kernels, there is a
+ * tag if the two members are not both 0.
  */
 struct sk_buff___old {
 	__u8 vlan_present : 1;

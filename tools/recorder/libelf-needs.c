@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions that libelf.a refers to and that have nothing to do here; each is weak, so that another
- * one of its name is used if that is linked anyway.
+ * Replacements for functions that libelf.a refers to, but that this program does not need. Each of
+ * them is weak, so that a function of the same name is used if one is linked for another reason.
  *
  * - zstd: sections of our BPF objects are not compressed, and the library has 0.7 MB.
- * - A tree of raw chunks of a file, which libbpf does not ask for, and which is zero at first. The
- *   libelf.a of elfutils 0.192, as in Debian 13, refers to it, and no library has it.
+ * - The tree of the raw chunks of a file, which libbpf does not request. It is initially all zero.
+ *   libelf.a of elfutils 0.192, as in Debian 13, refers to it, but no library contains it.
  */
 #include <stddef.h>
 
@@ -23,7 +23,7 @@ void eu_search_tree_init(void *tree);
 void eu_search_tree_fini(void *tree, void (*free_node)(void *node));
 
 #define REPLACEABLE __attribute__((weak))
-/* What zstd returns for an error, of which this is the general one. */
+/* Return value of zstd functions for an error, which is zstd's general error. */
 #define ZSTD_FAILED ((size_t)-1)
 
 REPLACEABLE struct ZSTD_CCtx_s *ZSTD_createCCtx(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The source bpf of a program that was built where clang, llvm or libbpf is missing. */
+/* Replaces the source bpf in a program that was built without clang, llvm or libbpf. */
 #include <stdio.h>
 
 #include "source.h"

@@ -17,7 +17,7 @@
 #define DEFAULT_BUFFER (32u << 20)
 #define LARGEST_BUFFER (1u << 30)
 #define LARGEST_PAYLOAD 256
-/* Chosen: a day, s. */
+/* Longest silence that can be specified, s. Chosen to be a day. */
 #define LONGEST_SILENCE 86400
 
 static const char USAGE[] =
@@ -98,7 +98,7 @@ static const struct option OPTIONS[] = {
 
 /* ---- values ------------------------------------------------------------------ */
 
-/* A whole number from @least to @most. */
+/* Parse a whole number from @least to @most. */
 static bool parse_whole_number(const char *text, unsigned long least, unsigned long most,
 			       unsigned long *number)
 {
@@ -212,7 +212,10 @@ static bool parse_container_option(struct packet_selection *s, const char *value
 	return true;
 }
 
-/* The number of a directory of control groups is the group's ID in the kernel. */
+/*
+ * Parse the path of a control group. The inode number of its directory is the group's ID in the
+ * kernel.
+ */
 static bool parse_cgroup_option(struct packet_selection *s, const char *value)
 {
 	struct statfs system;
@@ -346,7 +349,10 @@ static bool find_recorded_device(struct recorder_options *o)
 		complain_formatted("%s: there is no such network interface.", o->device);
 		return false;
 	}
-	/* Whoever names the interface wants it. */
+	/*
+	 * A user who specifies an interface wants its packets, even if it is the loopback
+	 * interface.
+	 */
 	o->selection.with_loopback = true;
 	if (!stat("/proc/self/ns/net", &netns))
 		o->selection.netns = (uint32_t)netns.st_ino;
@@ -354,7 +360,7 @@ static bool find_recorded_device(struct recorder_options *o)
 }
 
 /*
- * If the recorder runs in a network namespace other than the initial one, record that
+ * If the recorder runs in a network namespace other than the initial one, record only that
  * namespace, because the user entered it for that purpose. Only the initial namespace has this
  * setting, which any user can read.
  */

@@ -9,20 +9,21 @@
 
 struct recorder_options {
 	const char *output;		 /* NULL means standard output */
-	const char *clock_log;		 /* file; "-": standard error; NULL means none */
+	const char *clock_log;		 /* path; "-" means standard error; NULL means no log */
 	const char *device;		 /* NULL means all */
 	const struct packet_source *via; /* NULL means the best that works */
-	double duration_s;		 /* 0: until a signal comes */
+	double duration_s;		 /* 0 to record until a signal arrives */
 	bool force;
-	bool until_eof;		/* until standard input ends, */
-	unsigned int silence_s; /* or brings nothing for this time; 0: no limit */
+	bool until_eof; /* stop when standard input ends */
+	/* stop when standard input was silent for this time; 0 means no limit */
+	unsigned int silence_s;
 	struct packet_selection selection;
 };
 
-/* Write a message, with the name of the program. */
+/* Print a message with the name of the program. */
 __attribute__((format(printf, 1, 2))) void complain_formatted(const char *format, ...);
 
-/* Return the status to exit with, or -1 to record. */
+/* Parse the command line. Return the exit status, or -1 to record. */
 int recorder_parse_options(struct recorder_options *o, int argc, char **argv);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source packet: all frames of a network namespace, by a packet socket with a ring of blocks
- * (TPACKET_V3; Documentation/networking/packet_mmap.rst): the kernel fills blocks with frames, and
- * hands each over when it is full, or after a moment.
+ * The source packet, which receives all frames of a network namespace through a packet socket
+ * with a ring of blocks (TPACKET_V3; Documentation/networking/packet_mmap.rst). The kernel fills
+ * blocks with frames, and hands over each block when it is full or after a timeout.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,18 +26,24 @@
 #include "frames.h"
 #include "source.h"
 
-/* Bytes of a block: a power of two, and a multiple of each page size of Linux. Chosen. */
+/*
+ * Size of a block, bytes, which must be a power of two and a multiple of each page size of
+ * Linux. Chosen.
+ */
 #define BLOCK_SIZE (256u * 1024)
-/* A block that has a frame is handed over after so many ms, full or not. Chosen. */
+/* Time after which a block with a frame is handed over even if it is not full, ms. Chosen. */
 #define HAND_OVER_MS 100
-/* Bytes of a frame that the kernel copies at most. */
+/* Maximum number of bytes that the kernel copies of a frame. */
 #define COPIED_BYTES (LONGEST_HEADERS + 256u)
-/* Position of a frame's address, after its header: TPACKET_ALIGN() of an unsigned size. */
+/*
+ * Position of a frame's address after the frame's header, as TPACKET_ALIGN() of an unsigned
+ * size.
+ */
 #define RING_ADDRESS_AT                                                              \
 	((sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT * \
 	 TPACKET_ALIGNMENT)
 /*
- * Nominal size of a frame, by which the kernel divides blocks, bytes; it has no effect in
+ * Nominal size of a frame, bytes, by which the kernel divides blocks. It has no effect in
  * version 3.
  */
 #define FRAME_SIZE 2048u
@@ -46,7 +52,7 @@ static struct {
 	int fd;
 	uint8_t *blocks;
 	size_t num_blocks;
-	size_t next; /* the block that the kernel hands over next */
+	size_t next; /* number of the block that the kernel hands over next */
 	bool with_loopback;
 	uint16_t unwanted[2]; /* TCP ports of the connection to be skipped; 0 if none */
 	uint32_t netns;
@@ -55,13 +61,11 @@ static struct {
 
 /* ---- the own connection -------------------------------------------------------- */
 
-/* Number of header bytes that do not depend on their contents. */
+/* Sizes of headers without options, in bytes. */
 #define IPV4_HEADER 20
 #define IPV6_HEADER 40
 
-/*
- * Find the ports of a frame of TCP. Return NULL if it has none, or if they were not captured.
- */
+/* Return the ports of a TCP frame, or NULL if it has none or they were not captured. */
 static const uint8_t *find_tcp_ports(const struct seen_frame *frame)
 {
 	const uint8_t *network = frame->link + frame->link_length;
@@ -84,9 +88,9 @@ static const uint8_t *find_tcp_ports(const struct seen_frame *frame)
 }
 
 /*
- * Is it a frame of the connection that carries this recording? Recording these frames would cause
- * more of them. A filter of the socket would drop frames whose headers are incomplete, or are not
- * at the begin of the kernel's buffer.
+ * Does the frame belong to the connection that carries this recording? Recording such frames
+ * would cause more of them. A socket filter would drop frames whose headers are incomplete or
+ * not at the beginning of the kernel's buffer.
  */
 static bool is_own_connection(const struct seen_frame *frame)
 {
@@ -160,7 +164,7 @@ static void explain_ring_error(int error, const char *what, char why[LONGEST_REA
 		snprintf(why, LONGEST_REASON, "%s: %s", what, strerror(-error));
 }
 
-/* Sockets that are opened from then on are those of the namespace. */
+/* Enter the namespace, so that sockets that are opened from then on belong to it. */
 static int enter_namespace(const struct packet_selection *s)
 {
 	char path[64];
@@ -171,7 +175,7 @@ static int enter_namespace(const struct packet_selection *s)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* The process may have ended, and another one may have its number. */
+	/* The process may have ended, and another process may have its ID. */
 	ret = fstat(fd, &netns)			 ? -errno :
 	      (uint32_t)netns.st_ino != s->netns ? -ESRCH :
 	      setns(fd, CLONE_NEWNET)		 ? -errno :
@@ -197,7 +201,7 @@ static int open_ring_socket(const struct packet_selection *s, const char **what)
 {
 	int ret;
 
-	/* Of no protocol, it receives nothing before all is set. */
+	/* A socket with no protocol receives nothing until all settings are made. */
 	ring.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	*what = "a packet socket";
 	if (ring.fd < 0)
@@ -311,7 +315,7 @@ static void count_ring_losses(struct source_counts *counts)
 	struct tpacket_stats_v3 since;
 	socklen_t size = sizeof(since);
 
-	/* Reading them sets them to zero. */
+	/* Reading the statistics sets them to zero. */
 	if (!getsockopt(ring.fd, SOL_PACKET, PACKET_STATISTICS, &since, &size)) {
 		ring.counts.received += since.tp_packets;
 		ring.counts.lost += since.tp_drops;

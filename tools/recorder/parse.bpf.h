@@ -9,11 +9,14 @@
 
 #include "select.bpf.h"
 
-/* Tags of virtual LANs, and headers of IPv6, in a row. Chosen, as in module/ and cut.c. */
+/*
+ * Maximum numbers of consecutive VLAN tags and IPv6 extension headers. Chosen, as in module/ and
+ * cut.c.
+ */
 #define MOST_TAGS 4
 #define MOST_EXTENSIONS 8
 
-/* What is to be done with a packet, of which @kept bytes are headers. */
+/* The verdict on a packet, of which @kept bytes are headers. */
 enum verdict { PACKET_UNWANTED, PACKET_WANTED, PACKET_TOO_SHORT };
 
 /* Find the network header. Return false if it was not copied. */
@@ -39,7 +42,10 @@ static __always_inline bool find_frame_network(struct seen_packet *p)
 	return true;
 }
 
-/* The end of a packet by the length in its header, which is 0 if it is too long for that. */
+/*
+ * Return the offset of a packet's end, computed from the length in its header. This length is 0
+ * if it does not fit into the header.
+ */
 static __always_inline __u32 find_packet_end(const struct seen_packet *p, __u32 base, __u16 len)
 {
 	return !len && p->length > base + 0xffff ? p->length : base + len;
@@ -60,7 +66,7 @@ static __always_inline bool read_ipv4(struct seen_packet *p)
 	return true;
 }
 
-/* The length of an extension header, or 0: it is none. */
+/* Return the length of an extension header, or 0 if the header is of another type. */
 static __always_inline __u32 measure_extension(const __u8 *bytes, __u8 type)
 {
 	switch (type) {
@@ -91,7 +97,7 @@ __noinline int skip_extensions(__u32 number)
 		const __u8 *next = get_copied_bytes(p, p->transport, 8);
 		__u32 len;
 
-		/* Behind the last header there may be less. */
+		/* The payload after the last header may be shorter. */
 		if (!next)
 			return p->protocol != IPPROTO_HOPOPTS && p->protocol != IPPROTO_ROUTING &&
 			       p->protocol != IPPROTO_DSTOPTS && p->protocol != IPPROTO_AH &&
@@ -156,7 +162,7 @@ static __always_inline bool are_ports_wanted(const struct seen_packet *p, const 
 	       !(p->protocol == IPPROTO_TCP && is_own_connection(s, from, to));
 }
 
-/* Packets without ports have numbers, if they are ICMP echo requests or replies. */
+/* Return the port of this end. For ICMP echo requests and replies, return the identifier. */
 static __always_inline __u16 get_local_port(const struct seen_packet *p, const __u8 *bytes)
 {
 	if (has_ports(p))
@@ -165,7 +171,7 @@ static __always_inline __u16 get_local_port(const struct seen_packet *p, const _
 									      0;
 }
 
-/* Look at the transport header. */
+/* Examine the transport header. */
 __noinline int select_transport(__u32 number)
 {
 	struct seen_packet *p = get_packet(number);
@@ -185,20 +191,23 @@ __noinline int select_transport(__u32 number)
 		return PACKET_UNWANTED;
 	if (!settings.sampling)
 		return PACKET_WANTED;
-	/* Digested payload has to be there. */
+	/* The payload that is digested must have been copied. */
 	if (p->protocol == IPPROTO_UDP && p->copied < p->length &&
 	    p->transport + 8 + DIGEST_BYTES > p->copied)
 		return PACKET_TOO_SHORT;
 	return sample_packet(number, settings.sampling) ? PACKET_WANTED : PACKET_UNWANTED;
 }
 
-/* Are only packets of some ports, addresses or groups wanted? */
+/* Are only packets of certain ports, addresses or groups recorded? */
 static __always_inline bool is_selective(const volatile struct probe_settings *s)
 {
 	return s->num_addresses || s->num_ports || s->cgroup;
 }
 
-/* PACKET_TOO_SHORT: a header was not copied, and @kept is the size of the headers before it. */
+/*
+ * Decide on a packet. The result PACKET_TOO_SHORT means that a header was not copied; @kept is
+ * then the size of the headers before it.
+ */
 __noinline int parse_packet(__u32 number)
 {
 	struct seen_packet *p = get_packet(number);

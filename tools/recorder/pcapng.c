@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frames -> blocks of pcapng -> a file, a pipe, or a connection. */
+/* Writes frames as pcapng blocks to a file, a pipe or a connection. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,11 +28,14 @@ enum block_option {
 };
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4du
-/* The length of a section whose length is unknown. */
+/* Length of a section whose length is not known. */
 #define UNKNOWN_LENGTH UINT64_MAX
-/* Times are multiples of 10^-9 s. */
+/* Exponent of the time unit, which is 10^-9 s. */
 #define NANOSECONDS 9
-/* No block but that of a packet is longer, bytes: texts are cut. Chosen. */
+/*
+ * Maximum size of a text, which is truncated, and maximum size of a block other than a packet
+ * block, bytes. Chosen.
+ */
 #define LONGEST_TEXT 256
 #define LONGEST_BLOCK 1024
 
@@ -66,7 +69,7 @@ static void put_block_number(struct capture_writer *w, uint32_t value)
 	put_block_bytes(w, &value, sizeof(value));
 }
 
-/* To a multiple of 4 bytes. */
+/* Pad a block to a multiple of 4 bytes. */
 static void put_block_padding(struct capture_writer *w, size_t len)
 {
 	static const uint8_t zeros[4];
@@ -112,7 +115,7 @@ static void end_pcapng_options(struct capture_writer *w)
 	put_block_option(w, OPTION_END, NULL, 0);
 }
 
-/* The higher word first, in either byte order. */
+/* Put a time with the higher word first, in either byte order. */
 static void put_block_time(struct capture_writer *w, uint64_t time_ns)
 {
 	put_block_number(w, (uint32_t)(time_ns >> 32));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write frames to a pcapng capture (draft-ietf-opsawg-pcapng), in the byte order of this
+ * Writes frames to a pcapng capture (draft-ietf-opsawg-pcapng), in the byte order of this
  * machine, with times in ns. A reader can follow the capture while it is written, because only
  * complete blocks are written.
  */
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Types of links (https://www.tcpdump.org/linktypes.html). */
+/* Link types (https://www.tcpdump.org/linktypes.html). */
 #define LINKTYPE_ETHERNET 1
 #define LINKTYPE_RAW 101
 
-/* Directions and kinds of reception: bits of a packet's flags (section 4.3.1). */
+/* Bits of a packet's flags for the direction and the kind of reception (section 4.3.1). */
 #define FLAG_INBOUND 1u
 #define FLAG_OUTBOUND 2u
 #define FLAG_UNICAST (1u << 2)
@@ -23,10 +23,10 @@
 #define FLAG_BROADCAST (3u << 2)
 #define FLAG_PROMISCUOUS (4u << 2)
 
-/* Bytes that are collected before they are written. Chosen. */
+/* Size of the buffer for data that is not yet written, bytes. Chosen. */
 #define CAPTURE_BUFFER (256 * 1024)
 
-/* Initially all zero, except the descriptor. */
+/* State of the writer, which is initially all zero, except the descriptor. */
 struct capture_writer {
 	int fd;
 	size_t used;
@@ -36,29 +36,36 @@ struct capture_writer {
 };
 
 struct recorded_frame {
-	uint32_t interface; /* in the order in which they were described, from 0 */
+	uint32_t interface; /* number of the interface, from 0 in the order of their descriptions */
 	uint32_t flags;
 	uint64_t time_ns;
-	uint32_t original; /* bytes on the link */
+	uint32_t original; /* number of bytes on the link */
 	uint32_t kept;
-	const uint8_t *head, *tail; /* the kept bytes: @split of them, and the others */
+	/* the kept bytes, of which @split are at @head and the others at @tail */
+	const uint8_t *head, *tail;
 	uint32_t split;
 };
 
-/* Begin the capture: who made it, and the name of the machine. */
+/*
+ * Begin the capture with the name of the program that writes it, the operating system, and the
+ * name of the machine.
+ */
 void capture_begin(struct capture_writer *w, const char *program, const char *system,
 		   const char *host);
 
 /*
- * Describe a device. Return its number. @place is its number and network namespace, as a text;
- * @mac has 6 bytes, or is NULL.
+ * Describe a device. Return its number. @place is a text with the device's number and network
+ * namespace. @mac has 6 bytes, or is NULL.
  */
 uint32_t capture_put_interface(struct capture_writer *w, const char *name, const char *place,
 			       uint16_t linktype, const uint8_t *mac);
 
 void capture_put_frame(struct capture_writer *w, const struct recorded_frame *frame);
 
-/* Counts since the begin, of all devices together, which number 0 has. */
+/*
+ * Write the counts of all devices together since the beginning. They are written for interface
+ * 0.
+ */
 void capture_put_counts(struct capture_writer *w, uint64_t time_ns, uint64_t received,
 			uint64_t dropped);
 

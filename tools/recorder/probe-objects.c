@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The Makefile defines where the objects are. */
+/* Includes the BPF objects. The Makefile defines their paths. */
 #include "probe-objects.h"
 
-/* Objects are read in place, and their structures are aligned. */
+/* Embed an object. Objects are read in place, and their structures require alignment. */
 #define EMBED(name, path)                                                                 \
 	__asm__(".section .rodata\n"                                                      \
 		".balign 16\n"                                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The BPF programs, compiled, as parts of this program. */
+/* The compiled BPF programs, which are a part of this program. */
 #ifndef NETSYNC_RECORDER_PROBE_OBJECTS_H
 #define NETSYNC_RECORDER_PROBE_OBJECTS_H
 
@@ -9,7 +9,7 @@ struct probe_object {
 	const uint8_t *begin, *end;
 };
 
-/* With what kernels from 6.12 on have, and without. */
+/* The objects for kernels from 6.12 on, and for older kernels. */
 extern const struct probe_object probe_objects[2];
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Errors of loading BPF programs -> what the kernel or the user lacks. */
+/* Finds out from errors of loading BPF programs what the kernel or the user lacks. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdarg.h>
@@ -13,11 +13,11 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 #define LOCKDOWN "/sys/kernel/security/lockdown"
-/* The first kernel that has the ring of BPF. */
+/* The first kernel version that has the BPF ring buffer. */
 #define LEAST_MAJOR 5
 #define LEAST_MINOR 8
 
-/* The first warning of libbpf, which says most. */
+/* The first warning of libbpf, which usually is the most informative one. */
 static char first_warning[96];
 
 int reason_keep_warning(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -34,7 +34,7 @@ static bool has_capability(const struct __user_cap_data_struct *data, int number
 	return data[number / 32].effective & 1u << number % 32;
 }
 
-/* Root has them, unless a container took them away. */
+/* Does the user have the capabilities for BPF? Root has them, unless a container took them away. */
 static bool can_use_bpf(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -46,7 +46,7 @@ static bool can_use_bpf(void)
 	       (has_capability(data, CAP_BPF) && has_capability(data, CAP_PERFMON));
 }
 
-/* Lockdown for confidentiality keeps BPF programs from reading the kernel's memory. */
+/* Does lockdown for confidentiality keep BPF programs from reading the kernel's memory? */
 static bool is_locked_down(void)
 {
 	char mode[64] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Why the kernel does not load BPF programs: a sentence. */
+/* The reason why the kernel does not load BPF programs, as a sentence. */
 #ifndef NETSYNC_RECORDER_PROBE_REASON_H
 #define NETSYNC_RECORDER_PROBE_REASON_H
 
@@ -7,10 +7,10 @@
 
 #include "source.h"
 
-/* Collects libbpf's messages, for libbpf_set_print(). */
+/* Store libbpf's messages. Use this function as an argument of libbpf_set_print(). */
 int reason_keep_warning(enum libbpf_print_level level, const char *format, va_list arguments);
 
-/* @error is the negative errno value of the failed operation. */
+/* Find the reason for @error, which is the negative errno value of the failed operation. */
 void reason_find(int error, char why[LONGEST_REASON]);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets that devices send and receive, in all network namespaces -> records of their headers in
- * a ring. The tracepoints are those of the kernel module (module/device.c): each packet passes
- * one of them for each device, before receive offload and after the queueing discipline.
+ * Write the headers of packets that devices send and receive, in all network namespaces, to a
+ * ring. The tracepoints are the same as in the kernel module (module/device.c). Each packet
+ * passes one of them for each device, before receive offload and after the queueing discipline.
  */
 #include "parse.bpf.h"
 
@@ -10,7 +10,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20); /* replaced by --buffer */
+	__uint(max_entries, 1 << 20); /* size in bytes, which --buffer replaces */
 } records SEC(".maps");
 
 struct {
@@ -26,8 +26,8 @@ struct device_key {
 };
 
 /*
- * A device that the recorder knows. Its address distinguishes it from a later device with the
- * same number.
+ * A device that was reported to the recorder. Its address distinguishes it from a later device
+ * with the same number.
  */
 struct reported_device {
 	__u64 address;
@@ -63,8 +63,8 @@ static __always_inline bool put_device(struct net_device *dev, const struct devi
 }
 
 /*
- * Return the serial number of a device, which is reported before its first frame, or 0 on
- * failure.
+ * Return the serial number of a device, or 0 on failure. The device is reported before its first
+ * frame.
  */
 static __always_inline __u64 report_device(struct net_device *dev, const struct device_key *key,
 					   __u64 time_ns)
@@ -78,7 +78,7 @@ static __always_inline __u64 report_device(struct net_device *dev, const struct 
 		return 0;
 	if (!bpf_map_update_elem(&reported_devices, key, &new, known ? BPF_ANY : BPF_NOEXIST))
 		return time_ns;
-	/* Another processor was quicker. */
+	/* Another processor has reported the device in the meantime. */
 	known = bpf_map_lookup_elem(&reported_devices, key);
 	return known ? known->serial : 0;
 }
@@ -96,8 +96,8 @@ static __always_inline bool is_device_wanted(const struct net_device *dev,
 /* ---- records ------------------------------------------------------------------- */
 
 /*
- * Copy the headers, and look at them. Few packets have more of these than usual, or have some in
- * pages.
+ * Copy the headers of a packet and examine them. In a few packets, the headers are longer than
+ * usual, or a part of them is in pages.
  */
 static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *skb, __u32 number,
 					struct probe_counts *count)
@@ -112,13 +112,16 @@ static __always_inline int judge_packet(struct seen_packet *p, struct sk_buff *s
 	}
 	if (verdict != PACKET_TOO_SHORT)
 		return verdict;
-	/* Either the copied data fills the largest record, or the rest is in pages. */
+	/* The copied data fills the largest record, or the rest of the data is in pages. */
 	if (!is_copied || (p->copied < p->length && p->copied < MOST_HEADERS)) {
 		count->wanted++;
 		count->unreadable++;
 		return PACKET_UNWANTED;
 	}
-	/* Headers that are cut short are from no wanted port. */
+	/*
+	 * If the headers are truncated, the ports are unknown, so the packet is not from a
+	 * wanted port.
+	 */
 	return is_selective(&settings) ? PACKET_UNWANTED : PACKET_WANTED;
 }
 
@@ -130,7 +133,7 @@ static __always_inline void put_frame(struct seen_packet *p, struct probe_counts
 		len = p->copied;
 	p->frame.captured = len;
 	BOUND(len, MOST_HEADERS);
-	/* The recorder looks at the ring now and then: to wake it for each packet costs more. */
+	/* The recorder reads the ring periodically. Waking it for each packet would cost more. */
 	if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > settings.wakeup_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	count->wanted++;
@@ -177,7 +180,10 @@ static __always_inline int see_packet(struct sk_buff *skb, struct net_device *de
 	count = bpf_map_lookup_elem(&counts, &zero);
 	if (!count)
 		return 0;
-	/* Not only interrupts, but with PREEMPT_RT also tasks can come between, in any order. */
+	/*
+	 * Another context can interrupt this one: an interrupt or, with PREEMPT_RT, also a task,
+	 * in any order.
+	 */
 	while (number < MOST_AT_ONCE && count->used & 1ULL << number)
 		number++;
 	p = get_packet(number);
@@ -200,7 +206,7 @@ int BPF_PROG(device_xmit, struct sk_buff *skb, struct net_device *dev)
 	return see_packet(skb, dev, true);
 }
 
-/* A function of its own, as several programs share it. */
+/* Handle a received packet. This is a separate function, because several programs share it. */
 static __noinline int see_received_packet(struct sk_buff *skb)
 {
 	return see_packet(skb, skb->dev, false);
@@ -218,5 +224,5 @@ RECEIVE(napi_gro_frags_entry)
 RECEIVE(netif_receive_skb_entry)
 RECEIVE(netif_receive_skb_list_entry)
 RECEIVE(netif_rx_entry)
-/* Until 5.17. */
+/* This tracepoint exists in kernels up to 5.17. */
 RECEIVE(netif_rx_ni_entry)

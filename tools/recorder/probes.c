@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source bpf: BPF programs at tracepoints of the kernel write records of packets to a ring,
- * for all network namespaces. What the kernel needs for that is in its own image (BTF), so that
- * this program runs on all kernels from 5.8 on.
+ * The source bpf. BPF programs at kernel tracepoints write records of packets to a ring, for all
+ * network namespaces. The kernel's image contains all type information that the programs need
+ * (BTF), so one program runs on all kernels from 5.8 on.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -22,13 +22,16 @@
 #include "source.h"
 #include "wall-clock.h"
 
-/* Records that are taken before the recorder looks at its end. Chosen. */
+/* Maximum number of records that are read before the recorder checks whether to end. Chosen. */
 #define MOST_TAKEN 65536
-/* Devices whose names are kept; more are called by their number. Chosen, as in recorder.c. */
+/*
+ * Maximum number of devices whose names are kept. Other devices are called by their number.
+ * Chosen, as in recorder.c.
+ */
 #define MOST_KNOWN 4096
-/* Part of the ring that is full when the kernel wakes the recorder. Chosen. */
+/* Fraction 1/WAKEUP_PART of the ring that is full when the kernel wakes the recorder. Chosen. */
 #define WAKEUP_PART 8
-/* Programs of an object. */
+/* Maximum number of programs in an object. */
 #define MOST_PROGRAMS 8
 
 struct known_device {
@@ -46,7 +49,7 @@ static struct {
 	struct source_counts counts;
 	struct known_device known[MOST_KNOWN];
 	size_t num_known;
-	/* While records are taken: */
+	/* Set while records are read. */
 	take_frame_fn take;
 	void *data;
 	unsigned int taken;
@@ -88,7 +91,10 @@ static void pass_probe_frame(const struct probe_frame *record)
 	state.take(state.data, &frame);
 }
 
-/* Stop now and then, as records may come faster than they are taken. */
+/*
+ * Pass on a record. Stop from time to time, because records may arrive faster than they are
+ * read.
+ */
 static int pass_probe_record(void *context, void *bytes, size_t size)
 {
 	const uint32_t *kind = bytes;
@@ -117,7 +123,7 @@ static int pass_probe_records(int timeout_ms, const sigset_t *mask, take_frame_f
 	state.data = data;
 	state.taken = 0;
 	ret = ring_buffer__consume(state.ring);
-	/* Records that were in the ring before CLOCK_REALTIME was set have the old offset. */
+	/* Records that were in the ring before CLOCK_REALTIME was stepped have the old offset. */
 	wall_clock_update(&state.clock);
 	if (ret < 0 && ret != -ECANCELED)
 		return ret;
@@ -141,7 +147,7 @@ static int configure_probes(const struct packet_selection *s)
 	};
 	struct bpf_map *constants = bpf_object__find_map_by_name(state.object, ".rodata");
 	struct bpf_map *records = bpf_object__find_map_by_name(state.object, "records");
-	/* A ring is a power of two. */
+	/* The size of a ring must be a power of two. */
 	uint32_t size = 1u << 20;
 
 	while (size <= s->buffer / 2)
@@ -158,7 +164,7 @@ static int configure_probes(const struct packet_selection *s)
 	return bpf_map__set_max_entries(records, size);
 }
 
-/* Leave out programs whose tracepoint the kernel does not have. */
+/* Do not load programs whose tracepoint does not exist in this kernel. */
 static void skip_missing_tracepoints(void)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -200,7 +206,7 @@ static int attach_probe_programs(void)
 
 static void stop_probes(void)
 {
-	/* Programs that are running when they are detached still end. */
+	/* Programs that are running when they are detached run to their end. */
 	while (state.num_links)
 		bpf_link__destroy(state.link[--state.num_links]);
 }
@@ -234,7 +240,7 @@ static int load_probe_object(const struct probe_object *from, const struct packe
 	return ret;
 }
 
-/* The kernel may not have what the first object needs; the second needs less. */
+/* Load the first object, or the second one, which needs fewer features of the kernel. */
 static int load_any_probe_object(const struct packet_selection *s)
 {
 	int ret = load_probe_object(&probe_objects[0], s);
@@ -268,7 +274,10 @@ static bool open_probes(const struct packet_selection *selection, char why[LONGE
 
 /* ---- what is asked of it --------------------------------------------------------- */
 
-/* Packets that were met while the same program ran on that processor, as in an interrupt. */
+/*
+ * Return the number of packets that a program missed because it was already running on that
+ * processor, for example when an interrupt occurred.
+ */
 static uint64_t count_missed_packets(void)
 {
 	struct bpf_program *program;

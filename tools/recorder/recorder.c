@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync-recorder: the headers of all packets that a machine sends and receives -> a capture.
- * It needs the kernel and nothing else, so that it runs on any machine that it is copied to.
+ * netsync-recorder writes the headers of all packets that a machine sends and receives to a capture.
+ * It needs only the kernel, so that it runs on any machine that it is copied to.
  *
  *	packet-socket.c or probes.c -> frames.c (cut.c) -> pcapng.c
  */
@@ -22,9 +22,12 @@
 #include "input.h"
 #include "options.h"
 
-/* Period of checking for the end and writing the collected data, ms. Chosen. */
+/* Period of checking for the end and of writing the collected data, ms. Chosen. */
 #define TURN_MS 200
-/* The kernel hands over the last block after 100 ms (packet-socket.c). */
+/*
+ * Number of periods in which the kernel hands over the last block, which takes 100 ms
+ * (packet-socket.c).
+ */
 #define LAST_TURNS 2
 
 static atomic_bool is_ended;
@@ -40,7 +43,7 @@ void complain_formatted(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	/* Readings of the clock can be written at the same time. */
+	/* Lock standard error, because the clock log may be written at the same time. */
 	flockfile(stderr);
 	fputs(PROGRAM ": ", stderr);
 	vfprintf(stderr, format, arguments);
@@ -59,7 +62,10 @@ static uint64_t read_clock_time(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Sources accept signals only while they wait, and they do not wait while frames are available. */
+/*
+ * Accept pending signals. Sources accept signals only while they wait, and they do not wait
+ * while frames are available.
+ */
 static void accept_pending_signals(const sigset_t *mask)
 {
 	sigset_t blocked;
@@ -68,7 +74,7 @@ static void accept_pending_signals(const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-/* Until a signal comes, the time is over, standard input ends, or writing fails. */
+/* Record until a signal arrives, the duration is over, standard input ends, or writing fails. */
 static int record_frames(struct frame_recorder *r, const struct recorder_options *o,
 			 const sigset_t *mask, struct source_counts *counts)
 {
@@ -84,7 +90,7 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 			break;
 	}
 	r->source->stop();
-	/* What the kernel holds. */
+	/* Record the frames that the kernel still holds. */
 	for (int turns = 0; ret >= 0 && turns < LAST_TURNS && !r->writer.error;) {
 		ret = r->source->take(TURN_MS, NULL, frame_record_seen, r);
 		turns += ret == 0;
@@ -97,8 +103,8 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 }
 
 /*
- * Signals end the recording, and are blocked while frames are read. *before is the previous
- * mask.
+ * Let signals end the recording, and block them while frames are read. *@before is set to the
+ * previous mask.
  */
 static void catch_ending_signals(sigset_t *before)
 {
@@ -132,7 +138,7 @@ static void begin_capture(struct frame_recorder *r, const struct recorder_option
 	capture_flush(&r->writer);
 }
 
-/* Return -1 after a message. */
+/* Create a file. On failure, print a message and return -1. */
 static int create_file(const char *path, bool force)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL),
@@ -155,7 +161,10 @@ static int open_recording(const struct recorder_options *o)
 	return -1;
 }
 
-/* Return false after a message. *file: NULL means no log. */
+/*
+ * Open the clock log, and set *@file, which is NULL if there is no log. On failure, print a
+ * message and return false.
+ */
 static bool open_clock_log(const struct recorder_options *o, FILE **file)
 {
 	int fd;
@@ -171,7 +180,7 @@ static bool open_clock_log(const struct recorder_options *o, FILE **file)
 	return *file;
 }
 
-/* Both files. Return false after a message; then there is none. */
+/* Open both output files. On failure, print a message, remove the capture, and return false. */
 static bool open_outputs(struct frame_recorder *r, const struct recorder_options *o, FILE **clocks)
 {
 	r->writer.fd = open_recording(o);
@@ -222,7 +231,10 @@ static void report_losses(const struct frame_recorder *r, const struct source_co
 				   (unsigned long long)r->unrecorded, MOST_DEVICES);
 }
 
-/* @error: of clock_log_start() or clock_log_end(). Return true if there was none. */
+/*
+ * Report @error, which is the result of clock_log_start() or clock_log_end(). Return true if it
+ * is 0.
+ */
 static bool report_clock_log(const struct recorder_options *o, int error)
 {
 	if (error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A packet in the kernel (skb) -> where its frame begins, and bytes of it. */
+/* Finds the beginning of a packet's frame in the kernel (skb), and copies bytes of the frame. */
 #ifndef NETSYNC_RECORDER_SEEN_PACKET_BPF_H
 #define NETSYNC_RECORDER_SEEN_PACKET_BPF_H
 
@@ -9,28 +9,31 @@
 #include "kernel.bpf.h"
 #include "probe-record.h"
 
-/* Types of devices: of <linux/if_arp.h>, which BPF programs cannot include. */
+/* Types of devices from <linux/if_arp.h>, which BPF programs cannot include. */
 #define ARPHRD_ETHER 1
 #define ARPHRD_LOOPBACK 772
-/* Maximum length of a link header, bytes. Chosen: that of Ethernet has 14. */
+/* Maximum length of a link header, bytes. Chosen; the header of Ethernet has 14 bytes. */
 #define LONGEST_LINK 64
-/* Bytes that are looked at together: no fixed header, nor digested payload, is longer. */
+/*
+ * Maximum number of bytes that are examined together. No fixed header and no digested payload is
+ * longer.
+ */
 #define LONGEST_LOOK 64
-/* The value of skb->mac_header and similar members that were not set. */
+/* Value of skb->mac_header and similar members that were not set. */
 #define NO_OFFSET 0xffff
 
 struct seen_packet {
-	const __u8 *start; /* the link header */
-	__u32 pulled;	   /* bytes between @start and skb->data */
-	__u32 linear;	   /* bytes at @start; the others are in pages */
-	__u32 length;	   /* bytes of the frame */
-	__u32 copied;	   /* of these, at @frame.bytes */
-	__u32 kept;	   /* of these, the headers and the wanted payload */
-	/* Offsets in the frame: */
+	const __u8 *start; /* address of the link header */
+	__u32 pulled;	   /* number of bytes between @start and skb->data */
+	__u32 linear;	   /* number of bytes at @start; the others are in pages */
+	__u32 length;	   /* length of the frame, bytes */
+	__u32 copied;	   /* number of these bytes that were copied to @frame.bytes */
+	__u32 kept;	   /* number of these bytes that are headers or requested payload */
+	/* Offsets in the frame, bytes. */
 	__u32 network;	 /* the network header */
-	__u32 addresses; /* both */
-	__u32 transport; /* the transport header; 0 if there is none */
-	__u32 end;	 /* behind the packet */
+	__u32 addresses; /* source and destination addresses */
+	__u32 transport; /* transport header; 0 if there is none */
+	__u32 end;	 /* end of the packet */
 	__u16 gso_size;
 	__u8 protocol; /* IPPROTO_... */
 	__u8 is_ipv4;
@@ -40,13 +43,16 @@ struct seen_packet {
 	__u8 bytes[MOST_HEADERS + LONGEST_LOOK];
 };
 
-/* Programs that can run at once on a processor: in tasks, and kinds of interrupts. Chosen. */
+/*
+ * Maximum number of programs that can run at once on a processor, in a task and in the kinds of
+ * interrupts. Chosen.
+ */
 #define MOST_AT_ONCE 4
 
 /*
- * Functions that are not inline get the number of the packet here, because the verifier checks
- * them once, and not for each path by which they are called. The verifier does not track values
- * in maps either.
+ * The packets of each processor. Functions that are not inlined get the number of a packet in
+ * this map, because the verifier then checks them once instead of once for each path that calls
+ * them. The verifier does not track values in maps, either.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -74,7 +80,10 @@ static __always_inline void read_vlan_tag(struct probe_frame *frame, const struc
 	}
 }
 
-/* Datagrams before segmentation offload are digested by the size of those on the link. */
+/*
+ * Read the size of segments. A datagram before segmentation offload is digested like the
+ * datagrams on the link.
+ */
 static __always_inline void read_gso_size(struct seen_packet *p, const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shared = (const void *)(skb->head + skb->end);
@@ -83,7 +92,7 @@ static __always_inline void read_gso_size(struct seen_packet *p, const struct sk
 	bpf_core_read(&p->gso_size, sizeof(p->gso_size), &shared->gso_size);
 }
 
-/* Received frames have their link header in front of skb->data. */
+/* Find the frame of a packet. In received packets, the link header precedes skb->data. */
 static __always_inline void find_frame(struct seen_packet *p, const struct sk_buff *skb,
 				       const struct net_device *dev)
 {
@@ -93,7 +102,7 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 
 	p->pulled = 0;
 	if (p->frame.is_out) {
-		/* Devices without headers do not always set the offset. */
+		/* Devices without link headers do not always set the offset. */
 		if (dev->header_ops && skb->network_header != NO_OFFSET &&
 		    skb->network_header >= offset)
 			link = skb->network_header - offset;
@@ -112,8 +121,8 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 }
 
 /*
- * Make the verifier see that @value is at most @most, a constant. The compiler knows this
- * already, and would compare a copy instead.
+ * Make the verifier see that @value is at most @most, a constant. The compiler already knows
+ * this, and would otherwise compare a copy.
  */
 #define BOUND(value, most)                                \
 	asm volatile("if %[number] <= %[limit] goto +1\n" \
@@ -123,7 +132,7 @@ static __always_inline void find_frame(struct seen_packet *p, const struct sk_bu
 
 /* ---- bytes ----------------------------------------------------------------------- */
 
-/* Copy the linear part of the frame's first bytes, at most @most bytes, a constant. */
+/* Copy the linear part of the frame's first bytes, at most @most bytes, which is a constant. */
 static __always_inline bool copy_linear_bytes(struct seen_packet *p, const __u32 most)
 {
 	__u64 len = p->linear < p->length ? p->linear : p->length;
@@ -134,10 +143,10 @@ static __always_inline bool copy_linear_bytes(struct seen_packet *p, const __u32
 }
 
 #ifdef READ_PAGES
-/* From 6.12 on, BPF programs of tracepoints can read pages of packets. */
+/* In kernels from 6.12 on, BPF programs at tracepoints can read the pages of packets. */
 extern int bpf_dynptr_from_skb(struct sk_buff *skb, __u64 flags, struct bpf_dynptr *dynptr) __ksym;
 
-/* Read @len bytes at skb->data. */
+/* Copy @len bytes at skb->data to @to. */
 static __always_inline bool copy_page_bytes(struct sk_buff *skb, void *to, __u64 len)
 {
 	struct bpf_dynptr dynptr;
@@ -145,7 +154,7 @@ static __always_inline bool copy_page_bytes(struct sk_buff *skb, void *to, __u64
 	return !bpf_dynptr_from_skb(skb, 0, &dynptr) && !bpf_dynptr_read(to, len, &dynptr, 0, 0);
 }
 
-/* Copy as many bytes of the frame as a record has capacity for. */
+/* Copy as many bytes of the frame as fit into a record. */
 static __always_inline bool copy_frame_bytes(struct seen_packet *p, struct sk_buff *skb)
 {
 	__u8 *to = p->frame.bytes;
@@ -157,7 +166,7 @@ static __always_inline bool copy_frame_bytes(struct seen_packet *p, struct sk_bu
 	p->copied = len;
 	if (!p->pulled)
 		return copy_page_bytes(skb, to, len);
-	/* The verifier has to know where the pages' bytes go to. */
+	/* The verifier must know where the bytes of the pages are stored. */
 	if (p->pulled != ETH_HLEN || len < ETH_HLEN ||
 	    bpf_probe_read_kernel(to, ETH_HLEN, p->start))
 		return false;
@@ -173,8 +182,8 @@ static __always_inline bool copy_frame_bytes(struct seen_packet *p, struct sk_bu
 #endif
 
 /*
- * Return @len bytes, at most LONGEST_LOOK, at @offset of the frame, or NULL if they were not
- * copied.
+ * Return the address of @len bytes at @offset in the frame, where @len is at most LONGEST_LOOK,
+ * or NULL if these bytes were not copied.
  */
 static __always_inline const __u8 *get_copied_bytes(const struct seen_packet *p, __u64 offset,
 						    __u32 len)

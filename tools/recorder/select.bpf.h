@@ -12,9 +12,15 @@
 
 #include "cgroup.bpf.h"
 
-/* Blocks of sequence numbers that a packet of at most 1 MiB has bytes of: 64 KiB each. */
+/*
+ * Maximum number of blocks of sequence numbers, 64 KiB each, that a packet of at most 1 MiB
+ * touches.
+ */
 #define MOST_BLOCKS 17
-/* Chunks of an SCTP packet that are looked at, and bytes of UDP payload; as in the module. */
+/*
+ * Maximum number of chunks of an SCTP packet that are examined, and maximum number of UDP
+ * payload bytes that are digested, as in the module.
+ */
 #define MOST_CHUNKS 64
 #define DIGEST_BYTES LONGEST_LOOK
 
@@ -49,7 +55,7 @@ static __always_inline __u64 get_le64(const __u8 *bytes)
 
 /* ---- ports and addresses --------------------------------------------------------- */
 
-/* The settings have addresses of IPv4 as ::ffff:a.b.c.d. */
+/* Get an address as the settings store it. IPv4 addresses are stored as ::ffff:a.b.c.d. */
 static __always_inline void get_address(__u32 words[4], const __u8 *bytes, bool is_ipv4)
 {
 	if (is_ipv4) {
@@ -108,7 +114,7 @@ static __always_inline bool is_own_connection(const volatile struct probe_settin
 
 /* ---- sampling -------------------------------------------------------------------- */
 
-/* A prime near 2^32 / golden ratio, as in the module. */
+/* Is a key selected? The factor is a prime near 2^32 / golden ratio, as in the module. */
 static __always_inline bool is_key_sampled(__u32 key, __u8 sampling)
 {
 	return !(key * 0x9e3779b1u >> (32 - sampling));
@@ -122,7 +128,7 @@ static __always_inline bool is_tcp_sampled(const struct seen_packet *p, const __
 	const __u32 seq = get_u32(tcp + 4), last = (seq + len - 1) >> 16;
 	__u32 block = seq >> 16;
 
-	/* The module does not know packets that are cut short. */
+	/* The module does not sample packets whose headers are truncated. */
 	if (tcp[13] & (TCP_FIN | TCP_SYN) || p->end < p->transport + header)
 		return true;
 	if (!len)
@@ -153,7 +159,10 @@ static __always_inline void do_sip_round(__u64 v[4])
 	v[2] = ROTATE(v[2], 32);
 }
 
-/* Compute SipHash-1-3 of the bytes, with the key 00 01 ... 0f. @words is zero after @len bytes. */
+/*
+ * Compute SipHash-1-3 of @len bytes, with the key 00 01 ... 0f. @words must be zero after these
+ * bytes.
+ */
 static __always_inline __u64 digest_words(const __u64 words[DIGEST_BYTES / 8 + 1], __u32 len)
 {
 	const __u64 key[2] = { 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL };
@@ -178,7 +187,10 @@ static __always_inline __u64 digest_words(const __u64 words[DIGEST_BYTES / 8 + 1
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* The lower half of the digest of @len bytes, at most DIGEST_BYTES, of a datagram's payload. */
+/*
+ * Return the lower half of the digest of @len bytes of a datagram's payload, where @len is at
+ * most DIGEST_BYTES.
+ */
 __noinline int digest_payload(__u32 number, __u32 len)
 {
 	const struct seen_packet *p = get_packet(number);
@@ -204,7 +216,10 @@ static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 nu
 	const __u32 at = p->transport + 8, there = p->end < at ? 0 : p->end - at;
 	__u32 len = get_u16(udp + 4);
 
-	/* Jumbograms, and datagrams before segmentation offload, have no length. */
+	/*
+	 * The headers of jumbograms, and of datagrams before segmentation offload, contain no
+	 * length.
+	 */
 	if (!len)
 		len = there + 8;
 	if (len < 8)
@@ -214,7 +229,7 @@ static __always_inline bool is_udp_sampled(const struct seen_packet *p, __u32 nu
 		len = DIGEST_BYTES;
 	if (p->gso_size && len > p->gso_size)
 		len = p->gso_size;
-	/* Without its payload the digest of a datagram is 0, which is selected. */
+	/* If the payload was not copied, the digest is 0, and the datagram is selected. */
 	if (len > there || !get_copied_bytes(p, at, len))
 		return true;
 	return is_key_sampled((__u32)digest_payload(number, len), sampling);
@@ -274,7 +289,7 @@ __noinline int is_sctp_sampled(__u32 number, __u8 sampling)
 	return !has_key || is_key_sampled(key, sampling);
 }
 
-/* Is the packet among those that are recorded of 2^sampling? */
+/* Is the packet the one of 2^sampling packets that is recorded? */
 __noinline int sample_packet(__u32 number, __u8 sampling)
 {
 	const struct seen_packet *p = get_packet(number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CLOCK_REALTIME - CLOCK_MONOTONIC. Both run at one rate, also when they are steered; the
- * difference changes only when CLOCK_REALTIME is set, at a leap second, and in a suspension. Then
- * the kernel cancels a timer.
+ * Tracks CLOCK_REALTIME - CLOCK_MONOTONIC. Both clocks run at the same rate, even when they are
+ * steered. The difference changes only when CLOCK_REALTIME is stepped, at a leap second, and
+ * during a suspension. In these cases, the kernel cancels a timer.
  */
 #include <unistd.h>
 
@@ -10,10 +10,16 @@
 #include "common/now.h"
 #include "wall-clock.h"
 
-/* Readings of which the quickest is kept: others were interrupted. Chosen. */
+/*
+ * Number of readings, of which the quickest one is used. Others may have been interrupted.
+ * Chosen.
+ */
 #define READINGS 64
 
-/* The difference, to half of the time of the quickest reading, which is some 50 ns. */
+/*
+ * Measure the difference. The error is at most half of the time of the quickest reading, which
+ * is about 50 ns.
+ */
 static int64_t measure_offset(void)
 {
 	int64_t shortest = INT64_MAX, offset = 0;

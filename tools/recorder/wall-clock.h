@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Convert CLOCK_MONOTONIC to CLOCK_REALTIME. They differ by a constant until CLOCK_REALTIME is
- * stepped.
+ * Converts CLOCK_MONOTONIC to CLOCK_REALTIME. The clocks differ by a constant until
+ * CLOCK_REALTIME is stepped.
  */
 #ifndef NETSYNC_RECORDER_WALL_CLOCK_H
 #define NETSYNC_RECORDER_WALL_CLOCK_H
@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 struct wall_clock {
-	int fd;		   /* readable when CLOCK_REALTIME was set; -1 if that is not known */
+	int fd; /* readable when CLOCK_REALTIME was stepped; -1 if that cannot be detected */
 	int64_t offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 };
 
-/* Begin to watch. */
+/* Start watching CLOCK_REALTIME. */
 void wall_clock_open(struct wall_clock *clock);
 
 /*
- * Look whether CLOCK_REALTIME was set. Times of packets that were taken before have the old
- * offset, later ones the new one.
+ * Check whether CLOCK_REALTIME was stepped. Packets that were read before have the old offset,
+ * and later packets have the new one.
  */
 void wall_clock_update(struct wall_clock *clock);
 
