@@ -44,7 +44,7 @@ unsigned int beacon_choose_neighbours(unsigned int num, unsigned int id,
 
 /* ---- sockets ------------------------------------------------------------- */
 
-/* Return the port, or a negative errno value. */
+/* Open a socket. Return its port, or a negative errno value. */
 static int open_beacon_socket(int family, uint16_t port, int *sock)
 {
 	const int yes = 1, with_id = IP_PMTUDISC_DONT;
@@ -60,10 +60,10 @@ static int open_beacon_socket(int family, uint16_t port, int *sock)
 		return -errno;
 	if (family == AF_INET6)
 		setsockopt(*sock, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	else /* A packet that must not be fragmented gets no IP id. */
+	else /* packets that must not be fragmented would get no IP id */
 		setsockopt(*sock, IPPROTO_IP, IP_MTU_DISCOVER, &with_id, sizeof(with_id));
 	if (!bind(*sock, &address.any, size) && !getsockname(*sock, &address.any, &size))
-		/* The port is at the same offset in both. */
+		/* The port is at the same offset in both address structures. */
 		return ntohs(address.v4.sin_port);
 	port = errno;
 	close(*sock);
@@ -81,7 +81,7 @@ int beacon_open(uint16_t port, int socks[2])
 	second = open_beacon_socket(AF_INET6, first > 0 ? first : port, &socks[1]);
 	if (second >= 0)
 		return second;
-	/* Without IPv6, IPv4 suffices. */
+	/* IPv4 suffices if there is no IPv6. */
 	if (first > 0 && second != -EADDRINUSE && second != -EACCES)
 		return first;
 	if (socks[0] >= 0)
@@ -114,7 +114,7 @@ static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
 {
 	struct sockaddr_storage address = { 0 };
 
-	/* A loopback address would be this machine itself. */
+	/* Skip loopback addresses, which would lead to this machine itself. */
 	if (is_loopback(info->ai_addr) || peer->num_addresses == BEACON_ADDRESSES)
 		return;
 	memcpy(&address, info->ai_addr, info->ai_addrlen);
@@ -141,17 +141,17 @@ void beacon_add_address(struct beacon_peer *peer, const char *name, uint16_t por
 
 /* ---- packets --------------------------------------------------------------- */
 
-/* "netsybcn", which distinguishes our packets from others. */
+/* "netsybcn", which distinguishes beacon packets from others. */
 #define MAGIC UINT64_C(0x6e6574737962636e)
 
 enum kind { PAIR, PROBE, REPLY };
 
-/* Everything is in network byte order. */
+/* A packet, with all members in network byte order. */
 struct beacon_packet {
 	uint64_t magic;
 	uint64_t session;
-	uint64_t count; /* of all packets sent to this peer */
-	uint64_t time;	/* of the probe, on the prober's clock, or 0 */
+	uint64_t count; /* number of all packets sent to this peer */
+	uint64_t time;	/* time of the probe on the prober's clock; 0 for other packets */
 	uint16_t from;
 	uint16_t to;
 	uint8_t kind;
@@ -159,13 +159,13 @@ struct beacon_packet {
 };
 
 /*
- * Over IPv6, packets are distinguished by length. This many pairs of different lengths
- * fit into the minimum MTU of IPv6, less headers.
+ * Range of packet lengths over IPv6, where packets are distinguished by length. Pairs of
+ * different lengths in this range fit into the minimum MTU of IPv6, less headers.
  */
 #define LENGTH_MIN 64
 #define LENGTH_MAX 1232
 #define LENGTH_PAIRS ((LENGTH_MAX - LENGTH_MIN) / 2)
-/* No length is repeated within this time (s), if possible. Chosen. */
+/* Time within which no length is repeated if possible, s. Chosen. */
 #define UNIQUE_S 30
 
 static void fill_beacon_packet(const struct beacon *b, struct beacon_peer *peer, enum kind kind,
@@ -230,15 +230,18 @@ static void send_beacon_packets(const struct beacon *b, struct beacon_peer *peer
 /*
  * In each pair, the machine with the smaller id probes the other machine's addresses, and keeps
  * the first address from which it gets an answer. The other machine sends to the address from
- * which it last received, so that both directions use the same addresses. A machine that was
- * not found by then starts probing as well, in case only one direction is open.
+ * which it last received a packet, so that both directions use the same addresses. A machine
+ * that was not found within WAIT_NS starts probing as well, in case only one direction is open.
  */
 #define WAIT_NS NS_PER_S
-/* Probe quickly this many times, then rarely: the other machine may start later, or never. */
+/*
+ * Number of quick probes, and their period, ns. Later probes are rare, because the other machine
+ * may start later, or never.
+ */
 #define PROBES 50
 #define PROBE_NS (NS_PER_S / 10)
 #define PROBE_SELDOM_NS (5 * NS_PER_S)
-/* Probe again after this time without a packet. Chosen. */
+/* Time without a packet after which a machine probes again, ns. Chosen. */
 #define QUIET_NS (10 * NS_PER_S)
 
 static bool is_first_of_pair(const struct beacon *b, const struct beacon_peer *peer)
@@ -309,7 +312,7 @@ static void send_probe_packets(struct beacon *b, struct beacon_peer *peer)
 
 /* ---- all together ------------------------------------------------------------ */
 
-/* Vary the period by a tenth, to avoid synchronizing with other activity. */
+/* Vary the period by a tenth, so that it does not synchronize with other activity. */
 static int64_t choose_period_ns(const struct beacon *b)
 {
 	const int64_t period = NS_PER_S / b->rate;
@@ -333,7 +336,7 @@ static void send_due_packets(struct beacon *b, struct beacon_peer *peer, int64_t
 		send_beacon_packets(b, peer, &peer->path, PROBE, now, 1);
 	else
 		send_beacon_packets(b, peer, &peer->path, PAIR, 0, 2);
-	/* Packets that were missed while the machine was busy are not sent later. */
+	/* Do not make up for packets that were missed while the machine was busy. */
 	peer->next_ns = now + choose_period_ns(b);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The beacons of several machines: each gets the list of the others and their addresses. */
+/*
+ * Runs the beacons of several machines. Each machine gets a list of its neighbours and their
+ * addresses.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -9,12 +12,12 @@
 #include "common/json-value.h"
 #include "common/now.h"
 
-/* Time limit for the answers of all hosts in a step. Chosen, as QUIET_NS of remote.c. */
+/* Time limit for the answers of all hosts in a step, ns. Chosen, like QUIET_NS of remote.c. */
 #define STEP_NS (20 * NS_PER_S)
 
 struct beacon_host {
 	struct remote *remote;
-	struct json_object *opened; /* its port and addresses */
+	struct json_object *opened; /* answer with its port and addresses */
 };
 
 /* ---- addresses ----------------------------------------------------------- */
@@ -25,7 +28,10 @@ static void append_text_element(struct json_object *list, const char *text, size
 		json_object_array_add(list, json_object_new_string_len(text, length));
 }
 
-/* A word of SSH_CONNECTION: client, its port, server, its port. */
+/*
+ * Add an address from a word of SSH_CONNECTION. The words are the client, its port, the server,
+ * and its port.
+ */
 static void add_connection_address(struct json_object *list, const struct remote *remote,
 				   unsigned int index)
 {
@@ -39,9 +45,9 @@ static void add_connection_address(struct json_object *list, const struct remote
 }
 
 /*
- * Possible addresses of @to for @from: its given name, as @from resolves it; the address
- * of its ssh server or, for this machine, the address from which it connected; and its
- * own addresses.
+ * Return the addresses at which @from may reach @to: the name that the user gave, which @from
+ * resolves; the address of the ssh server on @to or, for this machine, the address from which it
+ * connected; and the own addresses of @to.
  */
 static struct json_object *get_beacon_addresses(const struct beacon_host *to,
 						const struct beacon_host *from)
@@ -110,7 +116,7 @@ static void start_all_beacons(const struct beacons *beacons, struct remotes *all
 {
 	int64_t session;
 
-	/* Without random numbers, the time at least differs in each session. */
+	/* If there are no random numbers, use the time, which at least differs in each session. */
 	if (getrandom(&session, sizeof(session), GRND_NONBLOCK) < 0)
 		session = now_ns();
 	for (unsigned int id = 0; id < beacons->num; id++) {

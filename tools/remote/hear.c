@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The output of agents: bytes -> lines -> greetings, messages, data and answers. */
+/* Parses the output of agents into greetings, messages, data and answers. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "remote.h"
 
 /*
- * Maximum messages printed for one machine, and maximum messages of an agent in addition
- * to its answers; chosen: LTTng and ssh print some warnings for each channel and port.
- * More would hide the messages of others.
+ * Maximum number of messages that are printed for one machine, and maximum number of messages
+ * that an agent may send in addition to its answers. Chosen, because LTTng and ssh print some
+ * warnings for each channel and port. More messages would hide those of other machines.
  */
 #define MAX_SENTENCES 1000
 
-/* The start of a greeting, which distinguishes it from output that a shell prints before it. */
+/* Beginning of a greeting, which distinguishes it from the output of a shell before it. */
 #define GREETING "{\"netsync\":"
 
 void remote_complain(struct remote *remote, const char *format, ...)
@@ -45,7 +45,7 @@ void remote_complain(struct remote *remote, const char *format, ...)
 	free(sentence);
 }
 
-/* Its output is not that of an agent. */
+/* Disconnect a machine whose output is not that of an agent. */
 static void refuse_answer(struct remote *remote, const char *why)
 {
 	complain("%s: invalid answer: %s.", remote->name, why);
@@ -111,7 +111,7 @@ static void use_answer_line(struct remote *remote, struct json_object *line)
 	}
 }
 
-/* Take announced data; a sender that is too slow is lost. */
+/* Use announced data. A sender that is too slow is lost. */
 static void use_remote_data(struct remote *remote, const char *data)
 {
 	struct remotes *all = remote->all;
@@ -128,7 +128,7 @@ static void use_remote_data(struct remote *remote, const char *data)
 	remote->about = NULL;
 }
 
-/* @text is a line that ends with a byte of 0. */
+/* Use a line. @text ends with a NUL byte. */
 static void use_remote_line(struct remote *remote, const char *text)
 {
 	struct json_object *line;
@@ -152,7 +152,7 @@ static void use_remote_line(struct remote *remote, const char *text)
 	json_object_put(line);
 }
 
-/* Take a line, or announced data. Return its size in bytes, or 0 if incomplete. */
+/* Use a line or announced data. Return its size in bytes, or 0 if it is incomplete. */
 static size_t use_next_line_or_data(struct remote *remote, char *data, size_t size)
 {
 	size_t due = remote->due;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Valid messages between netsync and its agents. */
+/* Defines and checks the valid messages between netsync and its agents. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "protocol.h"
 
 /*
- * A member is optional. If it exists, it has this type: an integer from @least to @most,
- * a string of at most @most bytes, or an array of at most @most elements, each described
- * by @each. For an object, @members end with a key of NULL.
+ * A member of an object, which is optional. If it exists, it must have this type: an integer
+ * from @least to @most, a string of at most @most bytes, or an array of at most @most elements,
+ * each of which @each describes. The list @members of an object ends with a key of NULL.
  */
 struct protocol_member {
 	const char *key;
@@ -44,22 +44,31 @@ struct protocol_member {
 #define COUNT PROTOCOL_COUNT
 #define PORT UINT16_MAX
 #define ID UINT16_MAX
-/* Maximum name of a host, an event, a channel, an address or a session of netsync. */
+/* Maximum length of the name of a host, an event, a channel, an address or a session of netsync. */
 #define NAME 512
-/* Maximum channels: one each for user space, the kernel, packets and metadata suffices. */
+/*
+ * Maximum number of channels. One each for user space, the kernel, packets and metadata
+ * suffices.
+ */
 #define CHANNELS 64
-/* Maximum findings: each check has a few. */
+/* Maximum number of findings. Each check has a few. */
 #define FINDINGS 256
 #define PATTERNS 65536
-/* Maximum namespaces of a machine, including those of containers, as in agent/namespaces.c. */
+/*
+ * Maximum number of a machine's namespaces, including those of containers, as in
+ * agent/namespaces.c.
+ */
 #define NAMESPACES 4096
-/* More than LTTng and Linux allow; products of these fit into 64 bits. */
+/*
+ * Maximum size and number of buffers, above the limits of LTTng and Linux. The product of both
+ * fits into 64 bits.
+ */
 #define BUFFER_SIZE (INT64_C(1) << 31)
 #define BUFFER_NUM 65536
 #define PROCESSORS 65536
-/* Maximum entries for buffers: several for each channel. */
+/* Maximum number of entries for buffers. There can be several for each channel. */
 #define BUFFERS 64
-/* Maximum traces, given on a command line. */
+/* Maximum number of traces, which are given on a command line. */
 #define TRACES 4096
 
 /* ---- answers ------------------------------------------------------------- */
@@ -108,7 +117,7 @@ static const struct protocol_member a_heard = { .type = json_type_object, .membe
 static const struct protocol_member a_reading = { .type = json_type_object, .members = reading };
 static const struct protocol_member a_finding = { .type = json_type_object, .members = finding };
 
-/* Each name has the same meaning in all lines. */
+/* Members of an agent's lines. Each name has the same meaning in all lines. */
 static const struct protocol_member answers[] = {
 	TEXT("netsync", NAME),
 	TEXT("hostname", NAME),
@@ -194,7 +203,10 @@ static const struct protocol_member open_beacon[] = { INT("port", 0, PORT), END 
 static const struct protocol_member peer[] = {
 	INT("id", 0, ID),
 	INT("port", 0, PORT),
-	/* Two more: its name, and the address at which ssh reached it. */
+	/*
+	 * Two more addresses are possible: the name of the host, and the address at which ssh
+	 * reached it.
+	 */
 	LIST("addresses", PROTOCOL_ADDRESSES + 2, &name),
 	END,
 };
@@ -208,9 +220,9 @@ static const struct protocol_member start_beacon[] = {
 };
 
 /*
- * The time limits are several times those seen on busy machines. An agent waits 60 s for
- * the last data, and 10 s for the session to end. The limit for data applies to each
- * PROTOCOL_STEP of it. Copying large traces can take days.
+ * The requests with their time limits, which are several times those seen on busy machines. An
+ * agent waits 60 s for the last data, and 10 s for the session to end. The limit for data
+ * applies to each PROTOCOL_STEP bytes. Copying large traces can take days.
  */
 static const struct protocol_request requests[] = {
 	{ "nothing", 120, false, nothing },
@@ -246,7 +258,10 @@ const struct protocol_request *protocol_find_request(const char *what)
 static bool check_protocol_members(struct json_object *object,
 				   const struct protocol_member *members, char why[PROTOCOL_WHY]);
 
-/* Always return false. @key is one of ours. */
+/*
+ * Explain why a member is invalid. Return false. @key is a name in the tables, and not one from
+ * the other end.
+ */
 static bool explain_bad_member(const struct protocol_member *member, const char *key,
 			       char why[PROTOCOL_WHY])
 {

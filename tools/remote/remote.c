@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Agents on other machines, and the communication with them. */
+/* Runs agents on other machines, and communicates with them. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,31 +19,31 @@
 #include "protocol.h"
 #include "remote.h"
 
-/* Period of requests to an idle agent, which ends after a minute without one. */
+/* Period of requests to an idle agent, which ends after a minute without a request, ns. */
 #define QUIET_NS (20 * NS_PER_S)
-/* Period of struct remote_work.alive. Chosen. */
+/* Period of sending struct remote_work.alive, ns. Chosen. */
 #define ALIVE_NS (10 * NS_PER_S)
 /*
- * Time limit between signs of life of a working agent, which sends one every few seconds.
+ * Maximum time between signs of life of a working agent, which sends one every few seconds, ns.
  * Chosen.
  */
 #define SILENT_NS (120 * NS_PER_S)
-/* Time for an agent to undo its actions after the connection was closed; chosen. */
+/* Time for an agent to undo its actions after the connection was closed, ns. Chosen. */
 #define GOODBYE_NS (30 * NS_PER_S)
-/* Time for a process to end after a signal, and the period of checking it. Chosen. */
+/* Time for a process to end after a signal, ns, and period of checking, ms. Chosen. */
 #define END_NS (2 * NS_PER_S)
 #define NAP_MS 20
 /*
- * Time limit of the greeting: ssh, a login shell and netsync must start, which took up to
- * 60 s when a user's shell startup files waited for a lock. If ssh may ask for passwords,
- * sshd allows users 120 s for them (its LoginGraceTime).
+ * Time limit of the greeting, ns. ssh, a login shell and netsync must start, which took up to 60
+ * s when a user's shell startup files waited for a lock. If ssh may ask for passwords, the limit
+ * is longer, because sshd allows users 120 s for them (its LoginGraceTime).
  */
 #define GREET_NS (120 * NS_PER_S)
 #define GREET_ASKED_NS (240 * NS_PER_S)
 
-/* Exit status of ssh if it has no connection (ssh(1)). */
+/* Exit status of ssh if it cannot connect (ssh(1)). */
 #define SSH_FAILED 255
-/* Bytes of a line of ssh or a program there that are printed. Chosen. */
+/* Maximum length of a printed line from ssh or from a program on the machine, bytes. Chosen. */
 #define LOG_LINE 1000
 
 /* Descriptors of each machine that are polled. */
@@ -71,7 +71,7 @@ static bool is_port_number(const char *text)
 	return isdigit((unsigned char)*text) && !*end && port > 0 && port < 65536;
 }
 
-/* Split [USER@]HOST[:PORT], and find its HOST. */
+/* Split [USER@]HOST[:PORT], and find HOST in it. */
 static bool parse_remote_host(struct remote *remote, const char *text)
 {
 	const char *user_end = strrchr(text, '@');
@@ -240,7 +240,7 @@ static void explain_remote_end(struct remote *remote, int status)
 	const char *netsync = remote->all->netsync;
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
-	/* Other statuses are those of the host's shell or of what it ran. */
+	/* Other exit statuses come from the host's shell or from a program that it ran. */
 	remote->lacks_netsync = remote->destination && !remote->hello && code >= 0 &&
 				code != SSH_FAILED && code != REMOTE_NOT_FOUND - 1;
 	if (code == REMOTE_NOT_FOUND)
@@ -266,7 +266,7 @@ static void close_pair(int fds[2])
 	close_fd(&fds[1]);
 }
 
-/* Quote for the user's shell there: a path may contain any character. */
+/* Quote text for the user's shell on the machine. A path may contain any character. */
 static char *quote_for_shell(const char *text)
 {
 	char *line = NULL;
@@ -333,7 +333,7 @@ static bool start_remote_agent(struct remote *remote)
 	fcntl(remote->to, F_SETFL, O_NONBLOCK);
 	fcntl(remote->from, F_SETFL, O_NONBLOCK);
 	fcntl(remote->err, F_SETFL, O_NONBLOCK);
-	remote->asked = 1; /* for the greeting */
+	remote->asked = 1; /* the greeting */
 	remote->heard_ns = now_ns();
 	remote->limit_ns = isatty(STDIN_FILENO) ? GREET_ASKED_NS : GREET_NS;
 	remote->end_ns = remote->heard_ns + remote->limit_ns;
@@ -371,7 +371,7 @@ void buffer_drop(struct buffer *buffer, size_t len)
 	memmove(buffer->data, buffer->data + len, buffer->len);
 }
 
-/* Return false at the end of input, or on an error. */
+/* Read available data into a buffer. Return false at the end of input or on an error. */
 static bool read_into_buffer(int fd, struct buffer *buffer)
 {
 	ssize_t got;
@@ -455,7 +455,7 @@ static void use_remote_output(struct remote *remote, bool in)
 		close_fd(&remote->from);
 }
 
-/* At the end of input, determine the reason once the process has ended. */
+/* When the output has ended and the process has exited, determine the reason. */
 static void check_remote_end(struct remote *remote)
 {
 	int status = 0;
@@ -473,7 +473,10 @@ static void check_remote_end(struct remote *remote)
 	remote_give_up(remote);
 }
 
-/* Programs end if the network is broken, which they do not notice otherwise. */
+/*
+ * Send a sign of life. Programs that miss it end, because they would otherwise not notice that
+ * the network is broken.
+ */
 static void send_alive(struct remote *remote, int64_t now)
 {
 	const struct remote_work *work = remote->all->work;
@@ -485,14 +488,14 @@ static void send_alive(struct remote *remote, int64_t now)
 	remote_send(remote, work->alive, strlen(work->alive));
 }
 
-/* An agent that does not answer in time must not delay the others. */
+/* Give up an agent that does not answer in time, so that it does not delay the others. */
 static void check_remote_time(struct remote *remote)
 {
 	const int64_t now = now_ns();
 	const char *who = remote->all->work ? "the host" : "netsync";
 
 	if (remote->lost) {
-		/* It has had time to undo its actions. */
+		/* The agent has had time to undo its actions. */
 		if (remote->pid > 0 && now - remote->lost_ns > GOODBYE_NS)
 			kill(remote->pid, SIGTERM);
 	} else if (!remote->asked) {
@@ -513,7 +516,10 @@ static void check_remote_time(struct remote *remote)
 	}
 }
 
-/* If the program does not take the rest, its end has a reason, which is reported. */
+/*
+ * Send the remaining bytes. If the program does not read them, the reason is reported when it
+ * ends.
+ */
 static void send_pending_bytes(struct remote *remote)
 {
 	const ssize_t sent = write(remote->to, remote->out, remote->out_left);
@@ -521,7 +527,7 @@ static void send_pending_bytes(struct remote *remote)
 	if (sent > 0) {
 		remote->out += sent;
 		remote->out_left -= (size_t)sent;
-		/* A slow connection is a sign of life. */
+		/* On a slow connection, progress in sending is a sign of life. */
 		remote->heard_ns = now_ns();
 	} else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 		remote->out_left = 0;
@@ -572,7 +578,7 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 
 /* ---- asking ------------------------------------------------------------ */
 
-/* Set the time limit of the answer; of several, the longest applies. */
+/* Set the time limit of the answer. If several requests are pending, the longest limit applies. */
 static void set_answer_deadline(struct remote *remote, struct json_object *request)
 {
 	const struct protocol_request *known = protocol_find_request(
@@ -643,7 +649,7 @@ static bool is_stop_requested(const struct remotes *all)
 	return all->stop && *all->stop;
 }
 
-/* Not while ssh may ask for a password on the same terminal. */
+/* Display progress, but not while ssh may ask for a password on the same terminal. */
 static void show_waiting_remotes(struct remotes *all, struct progress *line)
 {
 	static char what[33];
@@ -682,7 +688,7 @@ bool remotes_wait(struct remotes *all, int64_t limit_ns)
 
 unsigned int remotes_connect(struct remotes *all)
 {
-	/* Connect one after the other if each may ask for a password. */
+	/* Connect to one machine at a time if ssh may ask for passwords. */
 	const bool asks = isatty(STDIN_FILENO);
 	unsigned int ready = 0;
 
@@ -698,7 +704,10 @@ unsigned int remotes_connect(struct remotes *all)
 
 /* ---- the end ----------------------------------------------------------- */
 
-/* Use SIGKILL if necessary: a stopped process does not handle the first signal. */
+/*
+ * End the process of a machine. SIGKILL is necessary for a stopped process, which does not
+ * handle other signals.
+ */
 static void end_remote_process(struct remote *remote)
 {
 	const int64_t end_ns = now_ns() + END_NS;
@@ -723,7 +732,7 @@ void remotes_close(struct remotes *all)
 		/* An agent that has not sent its greeting may be waiting for any input. */
 		if (!remote->hello && remote->pid > 0)
 			kill(remote->pid, SIGTERM);
-		/* Its later output is not for us. */
+		/* The later output belongs to the new owner of the connection. */
 		if (remote->handed_over)
 			close_fd(&remote->from);
 		remote_give_up(remote);

@@ -9,8 +9,8 @@
 #include "remote.h"
 
 /*
- * Use a separate connection, so that its forwarded ports end with it. All other settings follow
- * the user's configuration.
+ * Execute a command through a separate connection, so that its forwarded ports end with it. All
+ * other settings follow the user's configuration.
  */
 void remote_exec_ssh(const struct remote *remote, const char *command)
 {
@@ -28,7 +28,7 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 		"RemoteCommand=none",
 		"-o",
 		"ExitOnForwardFailure=no",
-		/* A server that accepts a connection but is silent counts as unreachable. */
+		/* A server that accepts a connection but remains silent counts as unreachable. */
 		"-o",
 		"ConnectTimeout=20",
 		"-o",
@@ -36,8 +36,8 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 		"-o",
 		"ServerAliveCountMax=3",
 		/*
-		 * ssh prints the allocated ports only with LogLevel=INFO or higher:
-		 * request only these messages, independent of the user's LogLevel. ssh
+		 * Request the messages about allocated ports, which ssh otherwise prints only
+		 * with LogLevel=INFO or higher. They do not depend on the user's LogLevel. ssh
 		 * before 8.5 does not support this.
 		 */
 		"-o",
@@ -49,7 +49,7 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 
 	while (argv[n])
 		n++;
-	/* Nobody could answer its questions. */
+	/* Without a terminal, nobody could answer ssh's questions. */
 	if (!isatty(STDIN_FILENO)) {
 		argv[n++] = "-o";
 		argv[n++] = "BatchMode=yes";
@@ -69,7 +69,10 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 	argv[n++] = "--";
 	argv[n++] = remote->destination;
 	argv[n++] = command;
-	/* ^C is for netsync: the end of a recording is sent over the connection. */
+	/*
+	 * Ignore ^C, which is meant for netsync. The end of a recording is sent over the
+	 * connection.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	if (command)

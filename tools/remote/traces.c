@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* [NAME=][USER@]HOST:PATH -> an agent for each host, and its traces in a reader. */
+/* Reads traces given as [NAME=][USER@]HOST:PATH, with an agent for each host. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@
 #include "protocol.h"
 #include "traces.h"
 
-/* Traces of one machine for which the user gave the same NAME, or none. */
+/* Traces of one machine for which the user gave the same NAME, or no NAME. */
 struct remote_group {
-	char *host; /* as given */
-	char *name; /* NULL means as in the traces */
+	char *host; /* as the user gave it */
+	char *name; /* NULL for the names in the traces */
 	struct json_object *paths;
-	size_t size; /* bytes of all paths */
-	char *lost;  /* why nothing was read; NULL if something was read */
+	size_t size; /* total size of the paths, bytes */
+	char *lost;  /* reason why nothing was read, or NULL */
 };
 
 /*
- * Maximum bytes of a group's paths; further paths are in another group, with another
- * agent. In JSON a byte takes at most six, and all paths are in one line.
+ * Maximum size of a group's paths, bytes. Further paths are in another group, with another
+ * agent. All paths are in one line, and each byte takes at most six bytes in JSON.
  */
 #define MAX_GROUP_SIZE (PROTOCOL_LINE / 8)
 
@@ -65,7 +65,7 @@ static bool are_texts_equal(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* The group of a trace whose path has @size bytes. */
+/* Return the group of a trace whose path has @size bytes. */
 static struct remote_group *find_or_add_remote_group(struct remote_traces *traces, char *host,
 						     char *name, size_t size)
 {
@@ -190,7 +190,7 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 {
 	struct remotes *all = &traces->all;
 
-	/* With other names. */
+	/* A machine can be in several groups, with different names. */
 	all->repeats = true;
 	for (unsigned int i = 0; i < traces->num; i++)
 		if (!remotes_add(all, traces->groups[i].host)) {
@@ -203,8 +203,8 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 			request_traces(traces, i);
 	remotes_wait(all, 0);
 	/*
-	 * Each machine opens its traces at the same time; the traces are added to the reader
-	 * one machine after the other.
+	 * All machines open their traces at the same time. The traces are then added to the
+	 * reader one machine after the other.
 	 */
 	for (unsigned int i = 0; i < traces->num; i++)
 		open_remote_group(traces, i, io);
