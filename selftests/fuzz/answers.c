@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the answers of an agent. netsync uses an answer, or refuses it and gives up the host,
- * quickly and with little memory, while the other host continues to record. An input is the
- * data that web sends during a recording, one line each time that netsync reads. db answers
- * correctly.
+ * Fuzz the answers of an agent. netsync uses an answer, or refuses it and gives up the host.
+ * Both happen quickly and with little memory, while the other host continues to record. An input
+ * is the data that web sends during a recording, of which each read of netsync gets one line. db
+ * answers correctly.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -23,7 +23,7 @@
 
 enum { WEB, DB, NUM };
 
-/* Descriptors of each machine that remotes_poll() waits for. */
+/* Number of descriptors of each machine that remotes_poll() waits for. */
 #define FDS 3
 
 /* A valid answer to any request. */
@@ -38,7 +38,7 @@ static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
 static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
 static struct record_run rec;
 static struct recorded_host hosts[NUM];
-static int feeds[NUM]; /* the pipes from which netsync reads */
+static int feeds[NUM]; /* pipes from which netsync reads */
 static const char *input;
 static size_t input_left;
 
@@ -82,7 +82,7 @@ static void feed_bytes_to_web(void)
 	const char *end = input_left ? memchr(input, '\n', input_left) : NULL;
 	size_t size = end ? (size_t)(end + 1 - input) : input_left;
 
-	/* Write at most as much as a pipe holds. */
+	/* Write at most the capacity of a pipe. */
 	if (size > 1 << 15)
 		size = 1 << 15;
 	if (!size || rec.all.list[WEB]->lost) {
@@ -106,7 +106,7 @@ static void feed_bytes_to_db(void)
 		feed_bytes(DB, answer, strlen(answer));
 }
 
-/* Replace the C library's function: data that netsync waits for arrives now. */
+/* Replace the C library's poll(). The data that netsync waits for arrives at this moment. */
 int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
 {
 	(void)timeout_ms;
@@ -132,7 +132,7 @@ static void add_fed_remote(int which, const char *name)
 	feeds[which] = fds[1];
 	remote->from = fds[0];
 	remote->to = open("/dev/null", O_WRONLY);
-	/* There is no process: the connection ends as soon as no more data arrives. */
+	/* There is no process, so the connection ends as soon as no more data arrives. */
 	remote->pid = INT_MAX;
 	remote->asked = 1;
 	remote->heard_ns = remote->end_ns = now_ns();
@@ -221,7 +221,7 @@ static void remove_output_folder(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Messages are formatted, but not printed. */
+/* Messages are formatted but not printed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static FILE *nowhere;
@@ -241,7 +241,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.all.data = check_put_data,
 		.all.clocks = keep_readings,
 		.events.patterns = json_object_new_array(),
-		/* The size of the input chooses the kind. */
+		/* The size of the input determines the kind of transfer. */
 		.quota = 1 << 20,
 		.pull = size % 2,
 		.url = size % 2 ? NULL : "net://10.0.0.3",

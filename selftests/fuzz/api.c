@@ -57,7 +57,7 @@ static void check_solved_again(const struct script *s, const struct netsync *all
 	netsync_free(p.ns);
 }
 
-/* Check that results in between change nothing, unless later input changes earlier knowledge. */
+/* Check that intermediate results change nothing, unless later input changes earlier knowledge. */
 static void check_solved_between(const struct script *s, const struct netsync *all)
 {
 	struct player p;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the files of a CTF trace. All readable data is read, quickly and with little memory.
- * An input is the metadata, followed by a stream file after each SEPARATOR. Child processes
- * read the files. libbabeltrace2 may end these processes, but errors of netsync's own code
- * in them are reported.
+ * Fuzz the files of a CTF trace. All readable data must be read quickly and with little memory.
+ * An input is the metadata, followed by a stream file after each SEPARATOR. Child processes read
+ * the files. libbabeltrace2 may end these processes, but errors of netsync's own code in them
+ * are reported.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #define SEPARATOR "\n%%\n"
 
-/* The folder is in memory, and is removed at the end of the process that created it. */
+/* The directory is in memory, and the process that created it removes it at its end. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const folder = named + sizeof("host=") - 1;
 static const char *const files[] = { "metadata", "0", "1", "2" };
@@ -32,7 +32,7 @@ static int at = -1;
 
 /* ---- errors in child processes ------------------------------------------ */
 
-/* Shared with the child processes. */
+/* A report that the child processes share. */
 static struct report {
 	volatile bool is_wrong;
 	char text[1 << 16];
@@ -80,13 +80,13 @@ static void become_child(void)
 {
 	is_child = true;
 	__asan_set_error_report_callback(keep_sanitizer_report);
-	/* The fuzzer's own callback would end the whole run. */
+	/* The fuzzer's own callback would end the whole run, so remove it. */
 	__sanitizer_set_death_callback(NULL);
 }
 
 /*
- * The range of clang's counters of executed code, or 0. The fuzzer's own names for the range
- * have another meaning in C.
+ * The range of clang's counters of executed code, or 0. The names in the fuzzer's own
+ * declarations have another meaning in C.
  */
 extern const uintptr_t counters[2];
 __asm__(".pushsection .data\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz metadata in CTF 2. It is refused with a reason, or translated to a separate text,
- * which the parser of CTF 1.8 accepts or refuses. walk.c and ctf.c test reading with the
+ * Fuzz metadata in CTF 2. The metadata is refused with a reason, or translated to a separate
+ * text, which the parser of CTF 1.8 accepts or refuses. walk.c and ctf.c test reading with the
  * translated text.
  */
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fuzz result files. Their clocks can be used, or the file is refused. */
+/* Fuzz result files. A file is refused, or its clocks can be used. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

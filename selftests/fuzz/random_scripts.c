@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A fuzzer's program that uses random bytes instead of a fuzzer: SCRIPTS inputs, which are
- * the same each time, and the inputs that found faults before. With one argument, only that
- * input is used; with two, a range.
+ * Runs a fuzz target on random bytes instead of a fuzzer's inputs. The inputs are the first
+ * SCRIPTS ones, which are the same in each run, and inputs that found faults before. With one
+ * argument, only the input of this number is used; with two arguments, a range of inputs.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,18 +10,18 @@
 
 #include "calls/script.h"
 
-/* The longest input: the size of the longest script (script.c). */
+/* Maximum size of an input, which is the size of the longest script (script.c). */
 #define MOST_BYTES 336
 
-/* Scripts beyond the first SCRIPTS that found faults. */
+/* Numbers of scripts beyond the first SCRIPTS that found faults. */
 static const uint16_t found_faults[] = {
-	539,   /* a regression line of slope -1: no clock */
+	539,   /* a regression line with slope -1, which cannot be a clock */
 	682,   /* growth of a bound in an outermost segment that was replaced later */
 	1120,  /* the method hull where readings report nothing */
 	2115,  /* an extrapolated offset of more than 64 bits */
 	2727,  /* wrong readings that lead to times beyond any limit */
 	6124,  /* the method hull before the first reading of the reference */
-	20098, /* corrected times farther from those of a host than 64-bit numbers are */
+	20098, /* corrected times whose difference from a host's times does not fit into 64 bits */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -39,7 +39,7 @@ static void try_script(uint64_t number)
 
 static void try_numbered(uint64_t number)
 {
-	/* A failure ends the program, and the last line has the number of the input. */
+	/* A failure ends the program, so the last line contains the number of the input. */
 	printf("# script %llu\n", (unsigned long long)number);
 	fflush(stdout);
 	try_script(number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz trace files. A file is read, copied with other times, or refused, quickly and with
- * little memory. The beginning of a file determines the reader, so each sample determines
- * the format. Files of unknown formats are read as text.
+ * Fuzz trace files. A file is read, copied with other times, or refused, quickly and with little
+ * memory. The beginning of a file determines its reader, so the format of a sample determines
+ * which reader is tested. Files of unknown formats are read as text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include <netsync-io.h>
 
-/* The file is in memory, and is removed at the end of the process that created it. */
+/* The file is in memory, and the process that created it removes it at its end. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const path = named + sizeof("host=") - 1;
 static char copy[sizeof(named) + sizeof(".copy")];
@@ -105,7 +105,7 @@ static void merge_twice(struct netsync_io *io)
 	unlink(copy);
 }
 
-/* Name the host of every other capture. The host of the other captures must be inferred. */
+/* Name the host of every other capture, so that the host of the others must be inferred. */
 static void read_all_frames(struct netsync_io *io, size_t size)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct netsync_io *io = netsync_io_new(ns);
 	int found;
 
-	/* A crash of a reader must end this process. */
+	/* Run the reader in this process, which its crash must end. */
 	netsync_io_set_jobs(io, 1);
 	if (!put_input_file(data, size)) {
 		perror(path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuzz requests to an agent. The agent answers each line, with an error if the line is not a
- * request. An input is what the agent reads. Actions on LTTng and packets are omitted: for a
- * valid request, events are chosen and members are checked, but nothing else is done.
+ * request. An input is the data that the agent reads. Actions on LTTng and packets are omitted.
+ * For a valid request, events are chosen and members are checked, but nothing else is done.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const int out = dup(STDOUT_FILENO);
 	int in[2];
 
-	/* Skip input that does not fit in a pipe. */
+	/* Skip input that does not fit into a pipe. */
 	if (size > 1 << 16)
 		return 0;
 	if (out < 0 || pipe(in) || write(in[1], data, size) != (ssize_t)size ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz a server of traces. Valid data is used and other data is refused, quickly and with
- * little memory, and the reader continues. An input is everything that the connection
- * delivers, or only its records, so that the fuzzer need not produce valid zstd data.
+ * Fuzz a server of traces. The reader uses valid data and refuses other data, quickly and with
+ * little memory, and then continues. An input is everything that the connection delivers, or
+ * only its records, so that the fuzzer need not produce valid zstd data.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 #include "io/remote/protocol.h"
 
-/* Bytes that a pipe holds. */
+/* Maximum size of an input, which must fit into a pipe, bytes. */
 #define MAX_SIZE 60000
 
 static void put_connection_bytes(int fd, const void *data, size_t size)

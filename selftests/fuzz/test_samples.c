@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The samples of a fuzzer (SAMPLES: their folders), among which are the files that
- * once broke what it tries, whole and cut off at every 1/16. What is wrong with
- * memory, a sanitizer says.
+ * Runs a fuzz target on its samples, which are in the folders SAMPLES. They include the files
+ * that revealed faults earlier. Each sample is used as a whole and truncated at every 1/16.
+ * Sanitizers report memory errors.
  */
 #include <glob.h>
 #include <stdint.h>

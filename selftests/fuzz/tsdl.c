@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz metadata: if it has one clock, changing the clock gives a text with the new clock
- * in its place. The text grows only by the longer numbers.
+ * Fuzz metadata in which the clock is changed. If the metadata has one clock, the result is a
+ * text with the new clock in the same place. The text grows only because the numbers are longer.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz metadata and a stream file: the walk ends, and reads nothing outside the file. An
- * input is as for ctf.c; only the first stream is used.
+ * Fuzz metadata and a stream file. The walk must end, and must not read outside the file. The
+ * format of an input is that of ctf.c, but only the first stream is used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static bool count_visited_integer(void *data, const char *name, const struct ctf
 }
 
 /*
- * Walk as a reader does: over one file twice, as two files; and, if the times of its
- * packets are ordered, over events after half of them.
+ * Walk like a reader: twice over one file, as if it were two files. If the times of its packets
+ * are in order, also walk over the events after half of them.
  */
 static void walk_metadata_twice(const struct metadata *metadata, const char *path, bool twice)
 {

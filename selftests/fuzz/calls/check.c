@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* Number of instants of a host's span that are checked. Chosen. */
+/* Number of instants in a host's span that are checked. Chosen. */
 #define INSTANTS 64
 
 static struct netsync_model get_clock_model(const struct netsync_clock *c)
@@ -120,7 +120,7 @@ void check_result(const struct script *s, const struct netsync *ns)
 
 /* ---- the truth ------------------------------------------------------------- */
 
-/* Is the step of the clock reported by nothing? */
+/* Is the step of the clock unreported? */
 static bool is_setting_unreported(const struct player *p, uint32_t h)
 {
 	/* A single reading before or after a step is mistaken for a wrong reading. */

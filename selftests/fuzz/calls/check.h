@@ -8,7 +8,7 @@
 /* Check the bounds and qualities of a result, and that its models can be imported again. */
 void check_result(const struct script *s, const struct netsync *ns);
 
-/* Check that the script's true times are within the bounds, if there are any. */
+/* Check that the script's true times are within the bounds, if bounds are claimed. */
 void check_truth(const struct player *p, const struct netsync *ns);
 
 /* Check that two results have the same bits. */

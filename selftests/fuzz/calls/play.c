@@ -8,20 +8,20 @@
 
 #include "play.h"
 
-/* Minimum delay of messages, and maximum excess, as on a LAN. */
+/* Minimum delay of messages, and maximum excess, ns, as on a LAN. */
 #define LEAST_DELAY (30 * US)
 #define MORE_DELAY (200 * US)
 
-/* Flags of messages and packets, */
+/* Flags of messages and packets. */
 #define BOTH_DIRECTIONS 1
 #define ONE_IS_SLOW 2
-/* of clock readings, */
+/* Flags of clock readings. */
 #define TELLS_RATE 1
 #define IS_NUMBERED 2
 #define TELLS_SETTING 4
 #define IS_COARSE 8
 #define FORGETS_SOME 16
-/* and of promises. */
+/* Flags of promises. */
 #define PROMISES_ALL 1
 
 void play_fail(const char *what, ...)
@@ -42,7 +42,7 @@ static void note_refused(struct player *p, const struct call *c, uint32_t i, int
 	p->refused = script_draw_random(&state) + (uint64_t)-error;
 }
 
-/* Only documented errors are accepted, and only with a message. */
+/* Accept only documented errors, and only with a message. */
 static bool is_call_accepted(struct player *p, const struct call *c, uint32_t i, int ret)
 {
 	const char *why = netsync_error(p->ns);
@@ -113,7 +113,7 @@ static int64_t draw_call_delay(const struct call *c, uint32_t i, uint64_t *state
 	return LEAST_DELAY + slow + (int64_t)(script_draw_random(state) % MORE_DELAY);
 }
 
-/* The hosts and times of the i-th message of a call. */
+/* The hosts and times of one message of a call. */
 struct trip {
 	uint32_t from;
 	uint32_t to;
@@ -219,7 +219,7 @@ static void play_readings(struct player *p, const struct call *c, uint64_t *stat
 			at = clock->set_at;
 			point.was_set = c->flags & TELLS_SETTING ? 1 : 0;
 		}
-		/* Skip a reading, which the numbers of the readings show, except at the step. */
+		/* Skip a reading, except at the step. The numbers of the readings reveal this. */
 		if (c->flags & FORGETS_SOME && i % 5 == 4 && !sets)
 			continue;
 		point.time_ns = draw_time_of_host(p, c->host[0], at, state);
@@ -261,7 +261,7 @@ static void play_promise(struct player *p, const struct call *c, uint64_t *state
 	is_call_accepted(p, c, 0, netsync_advance(p->ns, host, t));
 }
 
-/* Any result is valid, even for input that was not pushed yet. */
+/* Solve between two calls. Any result is valid, even for input that was not pushed yet. */
 static void solve_between(struct player *p)
 {
 	if (p->solves)
@@ -270,10 +270,7 @@ static void solve_between(struct player *p)
 
 static void make_call(struct player *p, const struct call *c)
 {
-	/*
-	 * Each call has its own random numbers, which do not depend on the parts that are
-	 * played.
-	 */
+	/* Each call has its own random numbers, which do not depend on which parts are played. */
 	uint64_t state = (uint64_t)(c - p->script->call) * 977 + c->flags;
 
 	switch (c->kind) {

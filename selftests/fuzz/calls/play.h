@@ -8,8 +8,8 @@
 struct player {
 	const struct script *script;
 	struct netsync *ns;
-	bool solves;		      /* also solves in between if the script requests it */
-	uint32_t added[SCRIPT_HOSTS]; /* number of the host + 1; 0 if not yet added */
+	bool solves;		      /* also solves between calls if the script requests it */
+	uint32_t added[SCRIPT_HOSTS]; /* number of the host + 1; 0 if it was not added yet */
 	/*
 	 * Digest of refused calls and their errors. It is equal if two objects refused the
 	 * same calls.

@@ -5,7 +5,7 @@
 #include "script.h"
 
 /*
- * True times of all calls are in this span, ns. Chosen: longer than gaps that count as
+ * Span of the true times of all calls, ns. Chosen to be longer than gaps that count as
  * unreported.
  */
 #define WORLD_SPAN (200 * SEC)
@@ -52,7 +52,10 @@ int64_t script_compute_shown(const struct true_clock *c, int64_t t)
 	       (t >= c->set_at ? c->set_by : 0);
 }
 
-/* Two clocks differ by at most 400 ppm, within the default limit of 500. */
+/*
+ * Read a clock. Two clocks differ by at most 400 ppm, which is within the default limit of 500
+ * ppm.
+ */
 static struct true_clock read_script_clock(struct cursor *c)
 {
 	static const int64_t offsets[] = { 0, 3 * SEC, -40 * MS, 3600 * SEC };

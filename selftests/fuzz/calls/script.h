@@ -15,25 +15,25 @@
 #define SEC INT64_C(1000000000)
 
 /*
- * Maximum number of hosts. Chosen: enough for several links, islands, and parts with
- * separate hosts.
+ * Maximum number of hosts. Chosen to allow several links, islands, and parts with separate
+ * hosts.
  */
 #define SCRIPT_HOSTS 5
 #define SCRIPT_PARTS 3
 /*
- * Maximum number of calls of a script: enough for all kinds, and few enough for hundreds of
- * scripts a second.
+ * Maximum number of calls in a script. Chosen to allow all kinds of calls, and hundreds of
+ * scripts per second.
  */
 #define SCRIPT_CALLS 48
 
-/* A host's clock: an oscillator, a daemon that steers the clock, and one step. */
+/* A host's clock, which consists of an oscillator, a daemon that steers the clock, and one step. */
 struct true_clock {
-	int64_t offset;	 /* ns */
+	int64_t offset;	 /* offset at time 0, ns */
 	int64_t raw;	 /* reading of the raw clock at time 0, ns */
-	double skew;	 /* skew of the oscillator: raw time per true time, less 1 */
-	double steering; /* the clock's time per raw time, less 1 */
-	int64_t set_at;	 /* true time, ns */
-	int64_t set_by;	 /* size of the step, ns; 0 without a step */
+	double skew;	 /* skew of the oscillator, which is raw time per true time, minus 1 */
+	double steering; /* skew by steering, which is the clock's time per raw time, minus 1 */
+	int64_t set_at;	 /* true time of the step, ns */
+	int64_t set_by;	 /* size of the step, ns; 0 if there is none */
 };
 
 enum call_kind {
@@ -55,14 +55,14 @@ struct call {
 	int64_t at;    /* true time of the first call, ns */
 	int64_t apart; /* interval between calls, ns */
 	uint32_t num;
-	uint32_t flags; /* flags whose meaning depends on the kind: play.c */
+	uint32_t flags; /* flags of the kind; see play.c */
 };
 
 struct script {
 	struct true_clock clock[SCRIPT_HOSTS];
 	struct call call[SCRIPT_CALLS];
 	uint32_t num;
-	/* Times are arbitrary. Otherwise, they are those of the clocks. */
+	/* Times are arbitrary. If false, they are readings of the clocks. */
 	bool is_wild;
 	bool adds_hosts_late; /* each host is added when it is first used */
 	bool solves_parts;    /* parts are solved before they are saved */
@@ -72,7 +72,7 @@ struct script {
 
 /*
  * Return true if no part pushes messages of a host before readings of its clock. The order
- * affects how messages are counted, and another part may have had the readings before.
+ * affects how messages are counted, and another part may already have had the readings.
  */
 bool script_has_early_readings(const struct script *s);
 
