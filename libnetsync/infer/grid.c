@@ -427,7 +427,7 @@ static int refine_chain(const struct inference *n, size_t host, size_t *halved)
 }
 
 /*
- * Set the site of a factor of the new grid: keep the old site, or make a new one if a cell was
+ * Set the site of a factor of the new grid. Keep the old site, or make a new one if a cell was
  * halved.
  */
 static void set_factor_site(const struct inference *n, const struct infer_link *l, int way,

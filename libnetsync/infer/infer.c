@@ -196,8 +196,8 @@ static int learn_host(void *inference, size_t h)
 }
 
 /*
- * Smooth all clocks and learn their noise. With @move, look for steps before learning, because learning
- * would mistake them for noise.
+ * Smooth all clocks and learn their noise. With @move, look for steps before learning, because
+ * learning would mistake them for noise.
  */
 static int update_hosts(struct inference *n, bool move)
 {

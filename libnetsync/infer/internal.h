@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declarations that the files of inference share:
+ * Declarations that the files of inference share, and what these files contain:
  *
- *	infer.c		the rounds, and when they end
- *	tree.c		first curves of many clocks, along the tree
+ *	infer.c		the rounds, and the condition for their end
+ *	tree.c		the first curves of many clocks, along the tree
  *	start.c		the first line of a clock
  *	observe.c	the kept messages, by links
- *	grid.c		knots of clocks, factors of messages, and finer ones
- *	propagate.c	expectation propagation: factors to hosts and links
- *	smoother.c	one host: its knots to their marginals
- *	learn.c		the noise of one host
+ *	grid.c		the knots of clocks, the factors of messages, and their refinement
+ *	propagate.c	expectation propagation from factors to hosts and links
+ *	smoother.c	the marginals of the knots of one host
+ *	learn.c		the process noise of one host
  *	window.c	some knots of a host, and the evidence of hypotheses on them
- *	jumps.c		steps of a host where the evidence supports them
- *	posterior.c	the marginals -> a correction
+ *	jumps.c		the steps of a host that the evidence supports
+ *	posterior.c	the conversion of marginals to a correction
  *
- * Times are seconds since the start of the reference's span, by the host's straight
- * correction; phases are relative to that correction, in ns.
+ * Times are in seconds since the start of the reference's span, and are computed by the host's
+ * straight correction. Phases are relative to that correction, in ns.
  */
 #ifndef NETSYNC_INFER_INTERNAL_H
 #define NETSYNC_INFER_INTERNAL_H
@@ -133,7 +133,7 @@ struct infer_link {
 
 /* The frequency of a clock before inference, relative to its straight line. */
 struct start_slope {
-	double until; /* s */
+	double until; /* end of the interval with this frequency, s */
 	double frequency;
 };
 
@@ -146,7 +146,7 @@ struct inference {
 	struct infer_link *link;
 	size_t num_links;
 	int64_t origin; /* the reference time at t = 0, ns */
-	double span;	/* s */
+	double span;	/* time covered by the reference, s */
 	double damping;
 	bool alone;   /* factors use only their own messages */
 	bool learn;   /* delays are learned in this round */

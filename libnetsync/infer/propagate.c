@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Expectation propagation (T. Minka, 2001), fully factored: each factor keeps a normal
- * message to the phases of its sender and receiver and to the minimum delay of its link.
- * The cavities of these three add up to the cavity of z. The tilted moments of z become a
- * normal site, and the site becomes a message to each of the three. Between clocks, this
- * is Gaussian belief propagation.
+ * Expectation propagation (T. Minka, 2001), fully factored. Each factor keeps a normal message
+ * to the phases of its sender and receiver and to the minimum delay of its link. The cavities of
+ * these three add up to the cavity of z. The tilted moments of z become a normal site, and the
+ * site becomes a message to each of the three. Between clocks, this is Gaussian belief
+ * propagation.
  */
 #include <math.h>
 

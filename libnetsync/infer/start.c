@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The start of inference: the straight line of a host relative to the other one. Its slope is the
- * median of the slopes between windows of time; in each window, the clock is half-way between the
- * medians of both directions. As long as fewer than half of the windows are wrong, or next to a
- * step, the slope is that of a correct window.
+ * Starts inference for two hosts with the straight line of one host relative to the other one.
+ * Its slope is the median of the slopes between windows of time. In each window, the clock is
+ * half-way between the medians of both directions. If fewer than half of the windows are wrong
+ * or next to a step, the slope is that of a correct window.
  *
- * The messages of a cell are compared along the slope next to the cell, which is the median of
- * adjacent slopes: over a day, a clock may depart so much from one line that within a cell the
+ * The messages of a cell are compared along the slope near the cell, which is the median of
+ * adjacent slopes. Over a day, a clock may depart so much from one line that within a cell the
  * lowest message would be the first or the last one.
  */
 #include <errno.h>
