@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Beacons, over IPv4 or IPv6 only, between these network namespaces; or from this
-machine, with an ID of 0 or 1, to an address of the other machine.
+"""Exchanges beacons between network namespaces, over IPv4 or IPv6 only; or from this
+machine, which has the ID 0 or 1, to an address of the other machine.
 
 usage: beacons.py 4|6 SECONDS RATE NAMESPACE...
        beacons.py ID SECONDS RATE ADDRESS

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A real relay daemon, sessions that are streamed to it, and netsync live.
 
-A Session acts like LTTng's consumer daemon (protocol 2.13): it streams a ctf.Trace, or
-the part of it that is requested so far.
+A Session acts like LTTng's consumer daemon (protocol 2.13). It streams a ctf.Trace, or
+the part of it before a time.
 """
 import contextlib
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""netsync record on three machines: web and db, which are traced, and ctl, which controls
-them by ssh."""
+"""Runs netsync record on three machines. web and db are traced, and ctl controls them by
+ssh."""
 import json
 import pathlib
 import shutil
