@@ -195,7 +195,7 @@ static void start_remote_shell(const struct remote *remote)
 
 /* ---- the program that travels -------------------------------------------------- */
 
-/* Fill the table of the CRC: an entry for each value of the first byte, which is shifted out. */
+/* Fill the table of the CRC, which has an entry for each value of the byte that is shifted out. */
 static void make_sum_table(uint32_t table[256])
 {
 	for (uint32_t first = 0; first < 256; first++) {
@@ -348,7 +348,7 @@ static void send_tcpdump(struct recorded_host *host)
 }
 
 /*
- * Start recording: send netsync-recorder, or use the host's tcpdump if the host can use nothing
+ * Start recording. Send netsync-recorder, or use the host's tcpdump if the host can use nothing
  * better.
  */
 static void answer_greeting(struct record_run *rec, struct recorded_host *host,

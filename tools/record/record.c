@@ -31,10 +31,7 @@
 #define STATUS_NS NS_PER_S
 /* Time to wait for answers between checks of signals, the command and the duration, ms. Chosen. */
 #define LOOK_MS 100
-/*
- * Number of periods LOOK_MS for which the command may run between SIGTERM and SIGKILL. Chosen to
- * be 5 s.
- */
+/* Number of periods LOOK_MS between SIGTERM and SIGKILL of the command, 5 s. Chosen. */
 #define COMMAND_LOOKS 50
 /* Number of lost relay daemons that are replaced before the recording ends. Chosen. */
 #define MAX_RENEWALS 5
@@ -50,7 +47,7 @@ static bool parse_record_folder_option(void *at, const struct option_row *row, c
 	return *(char **)at || complain_no_memory();
 }
 
-/* Parse a duration in seconds. In other options, a number without a unit is in ns. */
+/* Parse a duration. A number without a unit is in seconds, while other options use ns. */
 static bool parse_seconds_option(void *at, const struct option_row *row, const char *value)
 {
 	char seconds[VALUE_SIZE];
@@ -618,10 +615,7 @@ static int synchronize_if_not_hurried(struct record_run *rec)
 
 /* ---- all together ------------------------------------------------------ */
 
-/*
- * Set the default quota: the hosts share 7/8 of the free space equally, and the rest is for
- * results. Chosen.
- */
+/* By default, hosts share 7/8 of the free space equally. The rest is for results. Chosen. */
 static void set_default_quota(struct record_run *rec)
 {
 	const uint64_t room = folder_get_free_space(rec->dir);
@@ -754,10 +748,7 @@ static int run_recording(struct record_run *rec)
 	if (!recorded && interrupted)
 		complain("interrupted; nothing was recorded.");
 	rec->all.stop = &hurried;
-	/*
-	 * Disconnect. The remotes are kept until release_recording(), because they contain the
-	 * names of hosts.
-	 */
+	/* release_recording() frees the remotes, which contain the names of hosts. */
 	remotes_close(&rec->all);
 	collect_traces(rec);
 	clean_record_folder(rec);

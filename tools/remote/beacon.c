@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A beacon on one machine: its neighbours, and the exchange of packets with them. */
+/* Runs a beacon on one machine: chooses its neighbours, and exchanges packets with them. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>

@@ -386,8 +386,8 @@ static bool read_into_buffer(int fd, struct buffer *buffer)
 }
 
 /*
- * Parse ssh's message about a forwarded port: our port, and the remote port that leads to
- * it.
+ * Parse ssh's message about a forwarded port, which contains our port and the remote port that
+ * leads to it.
  */
 static bool use_forward_line(struct remote *remote, const char *line)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The agent: carries out requests of netsync on a traced machine, in the protocol of
- * remote.h. It does not communicate with other machines. When its standard input ends, or
- * a signal arrives, it undoes all its actions.
+ * The agent carries out requests of netsync on a traced machine, in the protocol of remote.h. It
+ * does not communicate with other machines. When its standard input ends, or a signal arrives,
+ * it undoes all its actions.
  */
 #ifndef NETSYNC_AGENT_H
 #define NETSYNC_AGENT_H
@@ -59,7 +59,10 @@ bool session_is_staying(void);
 
 struct clock_reading;
 
-/* {"do":"keep"} -> {"folder":PATH}: the directory stays on this host (agent/stay.c). */
+/*
+ * Carry out {"do":"keep"}; the answer is {"folder":PATH}. The directory stays on this host
+ * (agent/stay.c).
+ */
 struct json_object *agent_keep(struct json_object *request);
 /* Append readings to the file next to the traces. Return false if writing fails. */
 bool stay_write_clock_readings(const struct clock_reading *readings, size_t num);
@@ -85,7 +88,7 @@ struct recorded {
 
 /* Add the contents of a directory to which LTTng records. */
 void count_recorded_folder(struct recorded *recorded, const char *path);
-/* Add one channel of that directory: its events, and their bytes. */
+/* Add the events of one channel of that directory, and their size. */
 void count_recorded_channel(struct recorded *recorded, const char *path, const char *name);
 /*
  * Decode a packet from time to time, in a process that takes a small share of a processor, to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync doctor: the table of checks of a machine, and their findings. */
+/* netsync doctor runs the checks of a machine, which are in a table, and keeps their findings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

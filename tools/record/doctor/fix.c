@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor --fix lttng: plan the next step towards LTTng's kernel tracer, print its
- * commands, ask, run them, and check again, until nothing is missing.
+ * netsync doctor --fix lttng plans the next step towards LTTng's kernel tracer, prints the
+ * commands of this step, asks, runs them, and checks again, until nothing is missing.
  */
 #include <stdio.h>
 #include <stdlib.h>
