@@ -149,9 +149,10 @@ bool agent_stream(void);
  */
 struct json_object *agent_result(struct json_object *request);
 /*
+ * Run netsync apply with the result file. The request is
  * {"do":"apply","traces":[[NAME=]PATH...],"output":PATH,"metadata_only":BOOL,
- *  "extrapolate":BOOL} -> {"status":N}, with that file. Messages of netsync apply precede
- * the answer. If nobody waits any more, unfinished copies are removed.
+ *  "extrapolate":BOOL}, and the answer is {"status":N}. Messages of netsync apply precede the
+ * answer. If nobody waits for the answer any more, unfinished copies are removed.
  */
 struct json_object *agent_apply(struct json_object *request);
 /* Expand "~" like the user's shell. The caller frees the path. Return NULL if out of memory. */
@@ -191,7 +192,8 @@ struct json_object *agent_doctor(struct json_object *request);
 /* ---- beacons (agent/beacon.c) -------------------------------------------- */
 
 /*
- * See remote/beacon.h. Stopping a beacon that was not started does no harm.
+ * Control the beacon; see remote/beacon.h. A request to stop a beacon that was not started is
+ * accepted. The requests and their answers are:
  * {"do":"beacon-open","port":0 or PORT} -> {"port":PORT,"addresses":[...]}
  * {"do":"beacon-start","session":N,"id":ID,"rate":N,"probe":BOOL,
  *  "peers":[{"id":ID,"port":PORT,"addresses":[...]}]} -> {}

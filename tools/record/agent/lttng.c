@@ -308,7 +308,8 @@ static int64_t get_live_period_us(struct json_object *request, const struct choi
 }
 
 /*
- * Without URLs, data is recorded to a folder of this machine.
+ * Create a session. Without URLs, data is recorded to a directory of this machine. The request
+ * contains
  * {"session":NAME,"events":[PATTERN...],"syscalls":BOOL,"ust":BOOL,
  *  "buffers":[{"channel":NAME,"size":N,"num":N}...],"control":URL,"data":URL,
  *  "live_us":N}
@@ -450,13 +451,13 @@ static void add_recorded_counts(struct json_object *answer, bool events)
 }
 
 /*
- * {"events":BOOL} ->
- * {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,"num":N}...],"processors":N,"memory":N},
- *  memory in bytes. When recording to this machine, also {"size":N,"room":N}, in bytes,
- * {"events":N}, an estimate, if requested and already known, and for each channel
- * {"recorded":N,"events":N}; otherwise {"connected":BOOL}, and if that is false
- * {"reachable":BOOL}. If no event reports how the clock is steered, steering_send_readings() is
- * called before.
+ * Report the status of the recording. The request contains {"events":BOOL}, and the answer is
+ * {"channels":[{"name":NAME,"discarded":N,"lost":N,"size":N,"num":N}...],"processors":N,"memory":N}
+ * with the memory in bytes. If the session records to this machine, the answer also has
+ * {"size":N,"room":N} in bytes, and {"recorded":N,"events":N} for each channel. It has an estimate
+ * {"events":N} if this was requested and is already known. If the session records to a relay
+ * daemon, the answer has {"connected":BOOL} and, if that is false, {"reachable":BOOL}. If no event
+ * reports how the clock is steered, steering_send_readings() is called before.
  */
 struct json_object *agent_status(struct json_object *request)
 {
@@ -517,9 +518,9 @@ static void add_own_traffic(struct json_object *answer)
 }
 
 /*
- * {"lost":BOOL}, true if nobody receives the data -> the answer of agent_status(), with
- * network traffic {"traffic":N,"traffic_trace":N}, in bytes, and
- * {"namespaces":[{"inode":N,"name":NAME}...]}.
+ * End the recording, and wait for the last data. The request contains {"lost":BOOL}, which is true
+ * if nobody receives the data. The answer is that of agent_status(), with the network traffic in
+ * bytes, {"traffic":N,"traffic_trace":N}, and {"namespaces":[{"inode":N,"name":NAME}...]}.
  */
 struct json_object *agent_finish(struct json_object *request)
 {
