@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Traces of a host -> all their events, by the reader of their format. */
+/* Read all events of a host's traces with the reader of the traces' format. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "io/events.h"
 
-/* The sizes in the first version of the library; callers know no smaller ones. */
+/* Sizes in the first version of the library. No caller passes a smaller size. */
 #define MIN_VALUE_SIZE sizeof(struct netsync_io_value)
 #define MIN_SOURCE_SIZE sizeof(struct netsync_io_source)
 
@@ -28,8 +28,8 @@ int event_fail_stopped(const struct event_reading *reading)
 }
 
 /*
- * Return the reader of one trace. On failure, call io_fail(), set *@ret to its result, and
- * return NULL.
+ * Return the reader of the trace @number. On failure, call io_fail(), set *@ret to its result,
+ * and return NULL.
  */
 static const struct trace_reader *find_event_reader(const struct event_reading *reading,
 						    uint32_t number, int *ret)
@@ -51,7 +51,7 @@ static const struct trace_reader *find_event_reader(const struct event_reading *
 }
 
 /*
- * Return the reader that all traces have in common. On failure, call io_fail(), set *@ret to
+ * Return the reader of the format that all traces share. On failure, call io_fail(), set *@ret to
  * its result, and return NULL.
  */
 static const struct trace_reader *find_common_event_reader(const struct event_reading *reading,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All events of traces, of any kind: what the readers of each format do for events.c. */
+/* What the reader of each format implements so that events.c can read events of any kind. */
 #ifndef NETSYNC_IO_EVENTS_H
 #define NETSYNC_IO_EVENTS_H
 
 #include "io/io.h"
 
-/* netsync_io_event.reserved leads to the reader's own, which begins with this. */
+/* First member of the reader's own event structure, to which netsync_io_event.reserved points. */
 struct event_raw {
-	/* The value of a field that exists. As netsync_io_event_value(). */
+	/* Get the value of an existing field, as netsync_io_event_value() does. */
 	int (*value)(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
 };
 
-/* A reading of events: its sources, and the function that gets the events. */
+/* One call of netsync_io_read_events(): its sources, and the function that receives the events. */
 struct event_reading {
 	struct netsync_io *io;
 	const struct netsync_io_source *sources;
@@ -20,12 +20,12 @@ struct event_reading {
 	void *data;
 };
 
-/* Read traces of one format. Return as netsync_io_read_events(). */
+/* Read traces of one format. Return the result of netsync_io_read_events(). */
 int ctf_read_events(const struct event_reading *reading);
 int dat_read_events(const struct event_reading *reading);
 int perf_read_events(const struct event_reading *reading);
 
-/* Keep the error for a reading that @each stopped. */
+/* Store the error for a reading that @each stopped. Return its value. */
 int event_fail_stopped(const struct event_reading *reading);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Paths of files and directories -> traces in them, by their content, not their names. */
+/* Find the traces in files and directories by their contents, not by their names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -15,8 +15,8 @@
 #include "util/utf8.h"
 
 /*
- * The readers, in the order in which claims() is called. A new format needs a directory and a
- * row here.
+ * The readers, in the order in which their claims() functions are called. To add a format, add a
+ * directory and a row here.
  */
 static const struct trace_reader *const readers[] = {
 	&ctf_reader,
@@ -25,7 +25,7 @@ static const struct trace_reader *const readers[] = {
 	&pcap_reader,
 };
 
-/* Number of bytes of two files that are compared at a time. Chosen: a page. */
+/* Number of bytes of two files that are compared at a time. Chosen: one page. */
 #define BLOCK 4096
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
@@ -87,7 +87,10 @@ void io_free_trace(struct trace *trace)
 	free(trace);
 }
 
-/* Open a trace's file. Return false if it cannot be read or is not a regular file. */
+/*
+ * Open a trace's file, and get its status. Return false if the file cannot be read or is not a
+ * regular file.
+ */
 static bool open_trace_contents(const struct trace *trace, struct unpacked *file, struct stat *st)
 {
 	struct disk_file *from = io_open_file(trace->io, trace->path);
@@ -99,7 +102,7 @@ static bool open_trace_contents(const struct trace *trace, struct unpacked *file
 	return S_ISREG(st->st_mode) && !unpacked_open(file, from);
 }
 
-/* Read a whole block, unless the file ends in it. */
+/* Read a whole block, or less if the file ends within the block. */
 static ssize_t read_whole_block(struct unpacked *file, char block[BLOCK], uint64_t at)
 {
 	size_t done = 0;
@@ -131,7 +134,7 @@ static bool are_files_equal(struct unpacked *a, struct unpacked *b)
 	}
 }
 
-/* Do two files contain the same bytes, after decompression if they are compressed? */
+/* Do two files have the same contents, after decompression if they are compressed? */
 static bool have_same_contents(const struct trace *trace_a, const struct trace *trace_b)
 {
 	struct unpacked a, b;
@@ -148,9 +151,10 @@ static bool have_same_contents(const struct trace *trace_a, const struct trace *
 }
 
 /*
- * Is one trace the other one, or a copy? Copies have the same UUID and ranges of times;
- * chunks of a rotated trace have the same UUID and other ranges. Captures have no UUID:
- * the bytes of those with the same ranges are compared, which differ early, if at all.
+ * Are the two traces the same trace, or copies of it? Copies have the same UUID and time ranges;
+ * chunks of a rotated trace have the same UUID but other time ranges. Captures have no UUID, so
+ * the bytes of captures with the same time range are compared; if they differ, they do so near
+ * the beginning.
  */
 static bool is_same_trace(const struct trace *a, const struct trace *b)
 {
@@ -211,10 +215,7 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 	return 1;
 }
 
-/*
- * Open a trace, and keep it. Return 1; 0 if the trace is empty; or a negative value after
- * io_fail().
- */
+/* Open and keep a trace. Return 1; 0 if the trace is empty; or a negative value after io_fail(). */
 static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
 			   const struct found *found, const char *name)
 {
@@ -232,7 +233,7 @@ static int add_found_trace(struct netsync_io *io, const struct trace_reader *rea
 	trace->device = found->st->st_dev;
 	trace->path = strdup(path);
 	trace->real_path = realpath(path, NULL);
-	/* What was opened before, as standard input, may have no path. */
+	/* A file that was already open, such as standard input, may have no path. */
 	if (!trace->real_path && errno == ENOENT)
 		trace->real_path = strdup(path);
 	if (!trace->path || !trace->real_path) {
@@ -253,18 +254,19 @@ out:
 /* ---- searching --------------------------------------------------------- */
 
 struct trace_search {
-	unsigned int found;   /* traces that a reader claimed, */
-	unsigned int usable;  /* of which so many were kept */
-	unsigned int entries; /* files and directories in the given directory */
-	unsigned int lost;    /* not opened, as a process was killed or stuck */
-	unsigned int skipped; /* these, and files that look like traces and cannot be read */
-	unsigned int links;   /* symbolic links, which are not followed */
-	char *link;	      /* path of the first link */
-	unsigned int others;  /* files that are nothing like a trace, */
-	char *other;	      /* and the path of the first one */
+	unsigned int found;   /* number of traces that a reader claimed */
+	unsigned int usable;  /* number of these that were kept */
+	unsigned int entries; /* number of files and directories in the given directory */
+	unsigned int lost; /* number of inputs not opened because a process was killed or stuck */
+	/* Number of lost inputs, and of unreadable files that look like traces. */
+	unsigned int skipped;
+	unsigned int links;  /* number of symbolic links, which are not followed */
+	char *link;	     /* path of the first link */
+	unsigned int others; /* number of files that do not look like traces */
+	char *other;	     /* path of the first such file */
 };
 
-/* Files that netsync itself writes next to traces, and that cannot be mistaken for traces. */
+/* Is the path a file that netsync itself writes next to traces, and no trace? */
 static bool is_own_file(const char *path)
 {
 	static const char *const names[] = { "sync.json", "+live.url", "+relayd.log" };
@@ -304,7 +306,7 @@ static int read_file_head(const struct netsync_io *io, struct found *found)
 	if (disk_is_stuck(from))
 		ret = -ETIMEDOUT;
 	unpacked_close(&file);
-	/* foreign.c knows what to say of these. */
+	/* io_explain_foreign() explains these two errors. */
 	return ret == -ENOSYS || len == -EILSEQ ? 0 : ret ? ret : len < 0 ? (int)len : 0;
 }
 
@@ -323,7 +325,7 @@ const struct trace_reader *io_find_reader(const struct netsync_io *io, struct fo
 	return NULL;
 }
 
-/* Skip a file, for the reason that io_fail() was given. Return 0, or -ENOMEM. */
+/* Skip a file for the reason passed to io_fail(). Return 0, or -ENOMEM. */
 static int skip_unreadable_file(struct netsync_io *io, struct trace_search *search,
 				const char *path, int err)
 {
@@ -360,7 +362,10 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 	return ret;
 }
 
-/* Add what a reader claimed. Of a directory, what cannot be read is skipped. */
+/*
+ * Add a trace that a reader claimed. If the trace is in a given directory and cannot be read,
+ * skip it.
+ */
 static int add_claimed_trace(struct netsync_io *io, const struct trace_reader *reader,
 			     const struct found *found, const char *name, bool is_given,
 			     struct trace_search *search)
@@ -468,7 +473,7 @@ static int search_for_traces(struct netsync_io *io, const char *path, const char
 	return ret;
 }
 
-/* ---- what is given ------------------------------------------------------- */
+/* ---- given paths --------------------------------------------------------- */
 
 #define STANDARD_INPUT "/dev/stdin"
 
@@ -478,13 +483,13 @@ bool io_is_open_file(const char *path)
 	       !strncmp(path, "/proc/self/fd/", 14);
 }
 
-/* Is the path the name of an open file, which need not be probed? */
+/* Is the path the name of an already open file, which needs no probing? */
 static bool is_pipe_name(const char *path)
 {
 	return !strcmp(path, "-") || io_is_open_file(path);
 }
 
-/* Keep data that comes from a pipe, or from an open file. */
+/* Keep the data of a pipe or of an open file. */
 static int keep_given_input(struct netsync_io *io, const char *path, const struct stat *st)
 {
 	const bool is_input = !strcmp(path, STANDARD_INPUT);
@@ -505,7 +510,7 @@ static int keep_given_input(struct netsync_io *io, const char *path, const struc
 	return ret;
 }
 
-/* The path that is read, which *path is replaced by, and what it is. */
+/* Check a given path, replace "-" by the path of standard input, and get the file's status. */
 static int check_given_path(struct netsync_io *io, const char **path, struct stat *st)
 {
 	if (!strcmp(*path, "-"))
@@ -522,7 +527,7 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 	return io_fail(io, -ESPIPE, "%s: not a file, directory or pipe.", *path);
 }
 
-/* Add the trace that a pipe or an open file contains. */
+/* Add the trace in the data of a pipe or an open file. */
 static int add_kept_input(struct netsync_io *io, const char *path, const char *name,
 			  struct trace_search *search)
 {

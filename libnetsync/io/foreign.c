@@ -11,13 +11,13 @@
 #include "io/io.h"
 #include "io/unpack/unpack.h"
 
-/* A kind of file that is known by bytes at a certain place. */
+/* A format that is recognized by certain bytes at a certain offset. */
 struct foreign {
 	size_t at;
 	const char *magic;
 	size_t magic_size;
-	bool looks_like; /* it may hold a trace */
-	const char *why; /* why it is no trace, and what to do */
+	bool looks_like; /* the file may contain a trace */
+	const char *why; /* why the file is not a trace, and what to do */
 };
 
 #define MAGIC(bytes) bytes, sizeof(bytes) - 1
@@ -30,14 +30,14 @@ struct foreign {
 	"this is a capture in the format of " of "; convert it first (editcap -F pcapng)."
 
 static const struct foreign foreign[] = {
-	/* CTF (specification 1.8.3, 5.2 and 7.1), in both byte orders, and 2. */
+	/* CTF 1.8 (specification 1.8.3, 5.2 and 7.1) in both byte orders, and CTF 2. */
 	{ 0, MAGIC("\x57\x1d\xd1\x75"), true, IS_METADATA },
 	{ 0, MAGIC("\x75\xd1\x1d\x57"), true, IS_METADATA },
 	{ 0, MAGIC("/* CTF 1.8"), true, IS_METADATA },
 	{ 0, MAGIC("\x1e{"), true, IS_METADATA },
 	{ 0, MAGIC("\xc1\x1f\xfc\xc1"), true, IS_STREAM },
 	{ 0, MAGIC("\xc1\xfc\x1f\xc1"), true, IS_STREAM },
-	/* Other captures, which Wireshark reads. */
+	/* Other capture formats that Wireshark reads. */
 	{ 0, MAGIC("snoop\0\0\0"), true, IS_OTHER_CAPTURE("snoop") },
 	{ 0, MAGIC("GMBU"), true, IS_OTHER_CAPTURE("Network Monitor") },
 	{ 0, MAGIC("\x34\xcd\xb2\xa1"), true, IS_OTHER_CAPTURE("a modified libpcap") },
@@ -63,7 +63,7 @@ static const struct foreign foreign[] = {
 	  "it is compressed in the legacy lz4 format, which netsync does not read; decompress it first (unlz4)." },
 };
 
-/* Words between dots in names of traces, captures and archives, in lower case. */
+/* Name extensions of traces, captures and archives, in lower case. */
 static const char *const suffixes[] = {
 	"pcap",	 "pcapng", "cap", "dmp", "dump", "ctf",	 "perf", "dat", "data",
 	"snoop", "erf",	   "tar", "tgz", "txz",	 "tzst", "zip",	 "7z",	"rar",
@@ -71,7 +71,7 @@ static const char *const suffixes[] = {
 
 /* ---- names ----------------------------------------------------------------- */
 
-/* Is the word one of these suffixes, optionally followed by the number of a rotated file? */
+/* Is the word a known extension, optionally followed by the number of a rotated file? */
 static bool is_known_suffix(const char *word, size_t len)
 {
 	while (len && isdigit((unsigned char)word[len - 1]))
@@ -82,7 +82,7 @@ static bool is_known_suffix(const char *word, size_t len)
 	return false;
 }
 
-/* "web.pcap", "web.pcap.gz", "web.pcap12", "trace.dat" and similar names. */
+/* Is the name similar to "web.pcap", "web.pcap.gz", "web.pcap12" or "trace.dat"? */
 static bool has_name_of_trace(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -121,7 +121,7 @@ static bool is_text_file(const struct found *found)
 	return true;
 }
 
-/* What "netsync sync --format json" writes begins like this. */
+/* Is the file an output of "netsync sync --format json"? */
 static bool is_result_file(const struct found *found)
 {
 	return found->head[0] == '{' && memmem(found->head, found->head_len, "\"netsync-1\"", 11);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces and names in texts -> hosts, numbered in the order of names. A host is one clock:
- * traces with the same host name, clock name and clock UUID. Where namespaces are hosts,
- * they are added when their first packet comes.
+ * Make hosts of traces and of the names in text files, numbered in the order of names. A host is
+ * one clock: its traces have the same host name, clock name and clock UUID. If network namespaces
+ * are hosts, they are added when their first packet is read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "io/io.h"
 #include "util/array.h"
 
-/* Order by the name of the clock; none comes first. */
+/* Compare two traces by clock name. A trace without a clock name comes first. */
 static int compare_clock_names(const struct trace *a, const struct trace *b)
 {
 	if (!a->clock_name || !b->clock_name)
@@ -90,7 +90,10 @@ int io_bring_to_base(struct netsync_io *io, struct io_host *host, struct trace *
 	return 0;
 }
 
-/* Name a host "NAME", "NAME/CLOCK", and from the second of that name on "...#2". */
+/*
+ * Format a host's name as "NAME" or "NAME/CLOCK", followed by "#2" and so on if the name is
+ * repeated.
+ */
 static bool format_host_name(struct io_host *host, const char *name, const char *clock,
 			     unsigned int repeated)
 {
@@ -108,7 +111,7 @@ static bool format_host_name(struct io_host *host, const char *name, const char 
 	return true;
 }
 
-/* Do traces of a trace's machine have different clocks? */
+/* Has the machine of a trace traces with different clocks? */
 static bool has_other_clocks(const struct netsync_io *io, const struct trace *trace)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
@@ -118,7 +121,7 @@ static bool has_other_clocks(const struct netsync_io *io, const struct trace *tr
 	return false;
 }
 
-/* Make a host of each clock in traces, which are sorted by clock. */
+/* Make a host for each clock of the traces, which are sorted by clock. */
 static int make_hosts_of_traces(struct netsync_io *io, struct io_host *hosts, size_t *num)
 {
 	unsigned int repeated = 1;
@@ -150,7 +153,7 @@ static struct name *find_name_in_texts(const struct netsync_io *io, const struct
 	return names_find(&io->hosts, &(struct text_word){ host->name, host->name_len });
 }
 
-/* Make hosts of the names in texts that no trace has. */
+/* Make hosts for the names in text files that no trace has. */
 static int make_hosts_of_texts(struct netsync_io *io, struct io_host *hosts, size_t *num)
 {
 	for (size_t i = 0; i < *num; i++) {
@@ -199,7 +202,7 @@ static int assign_traces_to_host(struct netsync_io *io, struct io_host *host)
 	return ret;
 }
 
-/* Did the user give each of two traces the name that the other one has in itself? */
+/* Did the user give each of two traces the host name that the other trace contains? */
 static bool have_exchanged_names(const struct trace *a, const struct trace *b)
 {
 	return a->own_name && b->own_name && strcmp(a->own_name, a->host_name) &&
@@ -244,7 +247,10 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 
 		host->index = i;
 		ret = assign_traces_to_host(io, host);
-		/* A host that is in a text, too, exists as a whole, split or not. */
+		/*
+		 * A host that is also named in a text is registered as a whole, whether split or
+		 * not.
+		 */
 		if (!ret && (!host->split || find_name_in_texts(io, host)))
 			ret = register_host(io, host);
 	}
@@ -275,7 +281,7 @@ int io_register_other_hosts(struct netsync_io *io, struct io_host *hosts, size_t
 	return ret;
 }
 
-/* Find or add the host of a namespace. Its number, or negative after io_fail(). */
+/* Find or add the host of a namespace. Return its number, or a negative value after io_fail(). */
 static int register_netns_host(struct netsync_io *io, const struct trace *trace, uint32_t netns)
 {
 	const struct io_host *host = trace->host;

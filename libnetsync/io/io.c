@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces -> packets and spans of hosts, through the public calls of netsync-io.h. Traces
- * are read in slices of time, a slice of each trace in turn:
+ * Read the packets and spans of hosts from traces, through the public calls of netsync-io.h.
+ * Traces are read in time slices, one slice of each trace in turn:
  *
  *	trace 0  |--1--|--4--|--7--|	numbers: the order in which slices are pushed
  *	trace 1  |--2--|--5--|--8--|
  *	trace 2  |--3--|--6--|--9--|
  *
- * so that the two records of a packet come soon after each other.
+ * The two records of a packet are therefore read soon after each other.
  */
 #include <errno.h>
 #include <sched.h>
@@ -24,18 +24,18 @@
 #include "io/remote/remote.h"
 
 /*
- * Slices of a trace: enough that few packet records wait for their counterpart, and few
- * enough that switching between traces costs nothing. Traces have NUM_SLICES steps of
- * progress; where these are longer than SLICE_NS, each is divided into up to
- * MAX_STEP_SLICES slices. All are chosen.
+ * Number and length of a trace's slices. There are enough slices that few packet records wait for
+ * their counterpart, and few enough that switching between traces costs nothing. Each trace has
+ * NUM_SLICES steps of progress. If a step is longer than SLICE_NS, it is divided into up to
+ * MAX_STEP_SLICES slices. All values are chosen.
  */
 #define NUM_SLICES 1024		      /* steps of progress in a trace */
 #define SLICE_NS UINT64_C(2000000000) /* ns */
-#define MAX_STEP_SLICES 64	      /* slices in a step of progress */
+#define MAX_STEP_SLICES 64	      /* maximum number of slices in a step of progress */
 /*
- * Number of slices that a trace may be read ahead, so that no process waits while another
- * process reads a long slice. Half of them are begun at a time. Chosen: sockets accept a
- * limited amount of data, regardless of the number of slices.
+ * Number of slices by which a trace may be read ahead, so that no process waits while another
+ * process reads a long slice. Reading ahead is started for half of them at a time. Chosen:
+ * sockets accept a limited amount of data, regardless of the number of slices.
  */
 #define SLICES_AHEAD 64
 
@@ -121,10 +121,13 @@ void io_warn(struct netsync_io *io, const char *format, ...)
 
 struct slices {
 	unsigned int num;
-	uint64_t length_ns; /* of all together */
+	uint64_t length_ns; /* length of all slices together (ns) */
 };
 
-/* The end of a slice: in time of a trace as printed, or of the host (@trace is NULL). */
+/*
+ * Compute the end of a slice: in the trace's time as printed, or in the host's time if @trace is
+ * NULL.
+ */
 static int64_t compute_slice_end(const struct io_host *host, const struct trace *trace,
 				 unsigned int slice, const struct slices *slices)
 {
@@ -135,7 +138,7 @@ static int64_t compute_slice_end(const struct io_host *host, const struct trace 
 		return trace ? trace->window.hi : INT64_MAX;
 	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
 	      (__int128)slices->length_ns * slice / slices->num;
-	/* INT64_MIN means "nothing was read yet" in the readers. */
+	/* Readers use INT64_MIN for "nothing was read yet". */
 	if (trace && end > trace->window.hi)
 		end = trace->window.hi;
 	return end > INT64_MAX ? INT64_MAX : end <= INT64_MIN ? INT64_MIN + 1 : end;
@@ -159,7 +162,7 @@ static int advance_hosts(struct netsync_io *io, const struct io_host *hosts, siz
 	return ret < 0 ? io_fail(io, ret, "%s.", netsync_error(io->ns)) : 0;
 }
 
-/* ---- in turns ---------------------------------------------------------- */
+/* ---- slices in turn ---------------------------------------------------- */
 
 /*
  * A turn is one slice of one trace: turn number = slice * traces + trace. Workers read ahead,
@@ -170,14 +173,14 @@ struct slice_turns {
 	struct netsync_io *io;
 	const struct slices *slices;
 	unsigned int jobs;
-	uint64_t ahead; /* turns that may be read ahead of the current one */
-	uint64_t begun; /* number of the first turn that no worker was told of */
-	/* By trace that has a worker of its own: turns that were begun, and not taken. */
+	uint64_t ahead; /* number of turns that may be read ahead of the current one */
+	uint64_t begun; /* first turn that was not yet announced to a worker */
+	/* For each trace with its own worker: the number of turns begun but not yet used. */
 	unsigned int *pending;
-	unsigned int reading; /* traces with such turns: as many as there are jobs */
+	unsigned int reading; /* number of traces with pending turns, at most the number of jobs */
 };
 
-/* The number of processors that this process may use. */
+/* Return the number of processors that this process may use. */
 static unsigned int count_usable_processors(void)
 {
 	cpu_set_t set;
@@ -213,8 +216,8 @@ static int64_t compute_turn_end(const struct slice_turns *turns, uint64_t turn)
 }
 
 /*
- * Count a turn that the trace's own worker begins. Return false if all jobs are busy, so that
- * the turn cannot begin yet.
+ * Count a turn that the trace's own worker begins. Return false if all jobs are busy, so that the
+ * turn cannot begin yet.
  */
 static bool count_begun_turn(struct slice_turns *turns, size_t i, bool is_next)
 {
@@ -236,7 +239,10 @@ static void count_read_turn(struct slice_turns *turns, size_t i)
 	turns->reading -= !turns->pending[i];
 }
 
-/* Begin turns, half of those that may be at a time: to tell workers takes time, too. */
+/*
+ * Begin turns ahead. Turns are begun in batches of half the limit, because each announcement to a
+ * worker takes time.
+ */
 static void begin_turns_ahead(struct slice_turns *turns, uint64_t turn)
 {
 	const size_t num = turns->io->num_traces;
@@ -271,7 +277,7 @@ static int read_slice_turn(struct slice_turns *turns, uint64_t turn)
 	return 0;
 }
 
-/* Slices in a step of progress. */
+/* Return the number of slices in a step of progress. */
 static unsigned int count_step_slices(uint64_t length_ns)
 {
 	uint64_t more = length_ns / (NUM_SLICES * SLICE_NS);
@@ -297,7 +303,7 @@ static int read_slices(struct netsync_io *io, struct io_host *hosts, size_t num_
 	int ret = turns.pending ? 0 : io_fail_no_memory(io);
 
 	for (size_t i = 0; i < num && !ret; i++) {
-		/* Other traces are read elsewhere. */
+		/* Other processes read the other parts' traces. */
 		io->traces[i]->has_ended = !io_reads_trace(io, io->traces[i]);
 		ours += !io->traces[i]->has_ended;
 	}
@@ -359,7 +365,7 @@ static void warn_of_losses(struct netsync_io *io, const struct trace *trace)
 			trace->path, (unsigned long long)trace->out_of_range, trace->host_name);
 }
 
-/* Warn about a host with no packet in any of its traces, [from, to). */
+/* Warn about a host without packets in any of its traces, which begin at index @from. */
 static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 {
 	const struct trace *trace = io->traces[from];
@@ -368,7 +374,7 @@ static void warn_of_silence(struct netsync_io *io, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		const struct trace *part = io->traces[i];
 
-		/* A warning has said already why packets were not used. */
+		/* An earlier warning explained why packets were not used. */
 		if (part->info.packets || part->unused || part->has_unusable ||
 		    part->without_netns || part->out_of_range || part->info.killed ||
 		    part->info.stuck)
@@ -527,7 +533,7 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, vo
 	return read_all_traces(io);
 }
 
-/* ---- the rest of the interface ----------------------------------------- */
+/* ---- other public calls ------------------------------------------------ */
 
 struct netsync_io *netsync_io_new(struct netsync *ns)
 {
@@ -595,7 +601,7 @@ void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs)
 	io->jobs = jobs;
 }
 
-/* Information about a trace before it is read. */
+/* Return information about a trace before the trace is read. */
 static struct netsync_io_trace get_found_trace_info(const struct trace *trace)
 {
 	struct netsync_io_trace info = get_trace_info(trace);

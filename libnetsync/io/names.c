@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Words -> numbers: a hash table with open addressing and linear probing (Knuth, TAOCP 3,
+ * Map words to numbers by a hash table with open addressing and linear probing (Knuth, TAOCP 3,
  * 6.4, algorithm L), over 64-bit multiplicative hashes.
  */
 #include <endian.h>
@@ -30,8 +30,9 @@ static uint64_t hash_word(const struct text_word *word)
 }
 
 /*
- * The hash is the caller's to compare. Different words of one length up to eight bytes
- * have different hashes: each step of hash_word() can be inverted.
+ * Compare a name with a word that has the same hash; the caller compares the hashes. Different
+ * words of the same length up to eight bytes have different hashes, because each step of
+ * hash_word() can be inverted.
  */
 static bool is_name_of_word(const struct name *name, const struct text_word *word)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A word -> the number that the caller gave it, by hashing: for each line of a text. */
+/*
+ * A hash table that maps words of text files to numbers chosen by the caller. It is fast enough
+ * for every line.
+ */
 #ifndef NETSYNC_IO_NAMES_H
 #define NETSYNC_IO_NAMES_H
 
@@ -7,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Part of a text, without a 0 at its end. Words are loaded eight bytes at a time, so WORD_SLACK
- * bytes after the last word must be readable.
+ * Part of a text, without a terminating NUL. Words are loaded eight bytes at a time, so
+ * WORD_SLACK bytes after the last word must be readable.
  */
 #define WORD_SLACK 7
 
@@ -21,13 +24,13 @@ struct name {
 	char *text;
 	size_t len;
 	uint64_t hash;
-	int number; /* set by the caller; -1 if not yet */
+	int number; /* set by the caller; -1 until then */
 };
 
 struct name_table {
 	struct name **name; /* in the order of names_add() */
 	size_t num;
-	size_t room;	    /* names allocated */
+	size_t room;	    /* number of names allocated */
 	struct name **slot; /* hash table, at most half full */
 	size_t slots;	    /* a power of two, or 0 */
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A network namespace's inode number -> its name, from the file "netsync-namespaces" that
- * "netsync record" writes next to traces, with a line for each namespace:
+ * Look up the name of a network namespace by its inode number, in the file "netsync-namespaces"
+ * that "netsync record" writes next to traces. The file has a line for each namespace:
  *
  *	INODE NAME
  */
@@ -12,13 +12,13 @@
 
 #include "io/io.h"
 
-/* Bytes of such a file; chosen: 4096 namespaces with the longest names take 0.6 MB. */
+/* Maximum size of the file (bytes). Chosen: 4096 namespaces with the longest names take 0.6 MB. */
 #define MAX_SIZE (4 << 20)
 
-/* Characters in names of namespaces and containers; others could break a host's name. */
+/* Characters allowed in names of namespaces and containers. Others could break a host's name. */
 static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
 
-/* Is the name made of the inode number, as for a network namespace without a name? */
+/* Does the name only contain the inode number, as for a network namespace without a name? */
 static bool is_netns_number_name(const char *name)
 {
 	return !strncmp(name, NETNS_PREFIX, strlen(NETNS_PREFIX)) &&
@@ -41,7 +41,7 @@ static char *parse_netns_line(char *line, unsigned long *inode)
 		       NULL;
 }
 
-/* False also if another namespace has the same name: both would become one host. */
+/* Return false also if another namespace has the same name, because both would become one host. */
 static bool find_netns_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 {
 	char line[2 * NETNS_NAME_SIZE], *text;

@@ -17,11 +17,12 @@
 #include "util/array.h"
 #include "util/scratch.h"
 
-/* Bytes that are copied at a time. Chosen. */
+/* Number of bytes copied at a time. Chosen. */
 #define COPY_SIZE ((size_t)256 << 10)
 /*
- * A file that grows to more than MAX_RATIO of its compressed size, and is larger than
- * FREE_SIZE then, was made to fill the disk. Chosen: deflate reaches 1032, traces 5 to 50.
+ * Limits of decompression. A file that decompresses to more than MAX_RATIO times its size, and to
+ * more than FREE_SIZE bytes, was made to fill the disk. Chosen: the ratio of deflate is at most
+ * 1032, that of traces 5 to 50.
  */
 #define MAX_RATIO 1000
 #define FREE_SIZE (UINT64_C(1) << 30)
@@ -29,9 +30,9 @@
 struct kept_file {
 	char *path;
 	int fd;
-	bool is_copy; /* nameless, and on a disk of this machine */
+	bool is_copy; /* an unnamed file on a disk of this machine */
 	bool is_pipe;
-	struct stat from; /* what it was copied from */
+	struct stat from; /* status of the file or pipe that it was copied from */
 };
 
 /* ---- kept files ---------------------------------------------------------- */
@@ -111,19 +112,19 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 
 /* ---- copies ---------------------------------------------------------------- */
 
-/* A copy in progress: its source, and how large it may become. */
+/* A copy in progress: its source, and its maximum size. */
 struct copying {
 	struct netsync_io *io;
 	const char *path;
-	struct unpacked *file; /* NULL means a pipe */
+	struct unpacked *file; /* NULL if the source is a pipe */
 	int pipe;
 	const char *folder;
-	uint64_t most; /* bytes */
+	uint64_t most; /* maximum size of the copy (bytes) */
 	uint64_t most_by_ratio;
 	char *buffer;
 };
 
-/* Half of the space that is free: others need some, too. */
+/* Return half of the free space, because other programs need some, too. */
 static uint64_t compute_usable_space(int fd)
 {
 	struct statvfs fs;
@@ -261,7 +262,7 @@ int io_create_copy(const struct copy_task *task, mode_t mode)
 }
 
 /*
- * Copy what the compressed @file holds, and keep that. Return 0, or a negative value after
+ * Copy the decompressed contents of @file, and keep the copy. Return 0, or a negative value after
  * io_fail().
  */
 static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One part of the traces, while other processes read the other parts: packets go to the process
- * that distributes them, and counts to the process that reports all traces.
+ * Read one part of the traces while other processes read the other parts. Packets go to the
+ * process that distributes them, and counts to the process that reports all traces.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,17 +11,20 @@
 #include "io/stream/stream.h"
 
 /*
- * Numbers of a trace that netsync_io_save_counts() saves besides its counts: at most ten bytes
- * each.
+ * Number of values that netsync_io_save_counts() saves for a trace besides its counts. Each takes
+ * at most ten bytes.
  */
 #define NUMBERS 5
-/* Counts before reading. */
+/* Counts of a trace before it is read. */
 static const struct trace_counts none;
 
-/* The most that a count may be: sums of four still fit. */
+/* Maximum value of a count. The sum of four counts still fits into 64 bits. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
-/* A server belongs to one part; to the other parts, it only describes its traces. */
+/*
+ * Return the part that reads a trace. A server belongs to one part, and only describes its traces
+ * to the other parts.
+ */
 static uint32_t find_part_of_trace(const struct netsync_io *io, const struct trace *trace)
 {
 	return (trace->is_remote ? trace->server : trace->host->index) % io->part->parts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reader processes and pipes without progress -> a warning after a while, then the end of the
- * wait. A process that waits for a dead disk cannot be killed, and is abandoned.
+ * Limit the wait for reader processes and pipes that make no progress: first warn, and later end
+ * the wait. A process that waits for a dead disk cannot be killed, and is abandoned.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,11 +12,14 @@
 #include "io/patience.h"
 #include "util/array.h"
 
-/* The default limit of netsync_io_set_timeout(), ms. Chosen: as in agents. */
+/* Default limit of netsync_io_set_timeout() (ms). Chosen: as in agents. */
 #define TIMEOUT_MS 120000
-/* Wait before the warning (ms): a quarter of the time limit, but at most this long. Chosen. */
+/*
+ * Maximum wait before the warning (ms). The wait is a quarter of the time limit if that is
+ * shorter. Chosen.
+ */
 #define WARNING_MS 30000
-/* A file system that was given up once is waited for a tenth as long. Chosen. */
+/* Divisor of the time limit for a file system that was given up before. Chosen. */
 #define HASTE 10
 
 struct left_out {
@@ -35,7 +38,7 @@ int64_t io_get_warning_ms(const struct netsync_io *io)
 
 void netsync_io_set_timeout(struct netsync_io *io, int64_t timeout_ns)
 {
-	/* Rounded up; 0 is the default. */
+	/* Round up. 0 selects the default. */
 	io->timeout_ms = timeout_ns <= 0 ? 0 : (timeout_ns - 1) / 1000000 + 1;
 }
 
@@ -55,7 +58,7 @@ static void note_stuck_device(struct netsync_io *io, uint64_t device)
 				 NULL :
 				 array_add(&io->stuck, io->num_stuck, sizeof(*last));
 
-	/* Without memory the next wait is as long as this one. */
+	/* If out of memory, the next wait for this device is as long as this one. */
 	if (!last)
 		return;
 	*last = device;
@@ -154,7 +157,7 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 	return len < 0 ? -errno : len;
 }
 
-/* ---- what is skipped ------------------------------------------------------------ */
+/* ---- skipped inputs --------------------------------------------------------------- */
 
 bool io_is_lost_error(int err)
 {
@@ -162,8 +165,8 @@ bool io_is_lost_error(int err)
 }
 
 /*
- * Add a skipped input to the list, which takes ownership of @why. A @why of NULL means out of
- * memory.
+ * Add a skipped input to the list, which takes ownership of @why. If @why is NULL, memory is
+ * exhausted.
  */
 static int note_skipped_input(struct netsync_io *io, const char *what, char *why)
 {

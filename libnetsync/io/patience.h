@@ -1,47 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Processes that read, and make no progress -> a warning, then an end of the wait. */
+/*
+ * Limits on the wait for processes that read and make no progress: a warning, then the end of the
+ * wait.
+ */
 #ifndef NETSYNC_IO_PATIENCE_H
 #define NETSYNC_IO_PATIENCE_H
 
 #include "io/io.h"
 #include "io/worker/worker.h"
 
-/* A wait for a process that reads. */
+/* A wait for a reader process. */
 struct patience {
 	struct netsync_io *io;
-	const char *name; /* of the host; NULL if not known yet */
-	const char *path; /* that is read */
-	uint64_t device;  /* struct trace.device; 0 if not known */
-	bool is_pipe;	  /* silence is limited if a limit is set only */
+	const char *name; /* name of the host; NULL if not known yet */
+	const char *path; /* path of the file being read */
+	uint64_t device;  /* file system, as trace.device; 0 if unknown */
+	bool is_pipe;	  /* the wait is limited only if the user set a limit */
 	bool has_warned;
 };
 
-/* A wait for a process that reads a trace. */
+/* Make the state of a wait for a process that reads a trace. */
 struct patience io_make_trace_patience(const struct trace *trace);
-/* Make the argument of functions of worker.h; @patience must live as long as the result. */
+/* Make an argument for the functions of worker.h. @patience must live as long as the result. */
 struct worker_patience io_make_worker_patience(struct patience *patience);
 
-/* The longest wait without progress (ms), and the wait before a warning. */
+/* Return the longest wait without progress, or the wait before a warning (ms). */
 int64_t io_get_timeout_ms(const struct netsync_io *io);
 int64_t io_get_warning_ms(const struct netsync_io *io);
 
-/* Create the reader process of @io's files. Return NULL if out of memory. */
+/* Create the process that reads @io's files. Return NULL if out of memory. */
 struct disk *io_new_disk(struct netsync_io *io);
 /*
  * Walk through @path in another process, and read the beginning of each file, so that this
- * process does not wait for a failed disk. Return 0, or -ETIMEDOUT after io_fail().
+ * process cannot get stuck on a failed disk. Return 0, or -ETIMEDOUT after io_fail().
  */
 int io_probe_path(struct netsync_io *io, const char *path);
-/* Read as read(2), with the same time limit as files. Negative: -errno, or -ETIMEDOUT. */
+/*
+ * Read as read(2) does, with the time limit of files. Return a negative errno value, such as
+ * -ETIMEDOUT, on failure.
+ */
 ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to, size_t size);
 #define STUCK_PIPE "no more data arrived, and the input was abandoned"
 
 /* Does an error of opening a trace affect only that trace? */
 bool io_is_lost_error(int err);
-/* Warn that @what is skipped, and record it, with the reason that was passed to io_fail(). */
+/* Warn that @what is skipped, and record the skip, with the reason passed to io_fail(). */
 int io_skip_input(struct netsync_io *io, const char *what);
 /*
- * Warn that a file or pipe was read only up to byte @at, because of @why, and note the rest as
+ * Warn that a file or pipe was read only up to byte @at because of @why, and record the rest as
  * skipped.
  */
 int io_note_broken_off(struct netsync_io *io, const char *path, uint64_t at, const char *why);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Packets, clock events and spans of readers -> calls of netsync.h: observation points get
- * numbers, packets the host of their trace or network namespace, and times the shift of
- * their trace.
+ * Pass the packets, clock events and spans of readers to netsync.h. Observation points get
+ * numbers, packets get the host of their trace or network namespace, and times get the time shift
+ * of their trace.
  */
 #include <errno.h>
 #include <search.h>
@@ -27,7 +27,7 @@ static int compare_numbered_points(const void *a, const void *b)
 	return memcmp(&p->at, &q->at, sizeof(p->at));
 }
 
-/* Find or number an observation point. NULL after io_fail(). */
+/* Find an observation point, or add and number it. Return NULL after io_fail(). */
 static struct numbered_point *find_observation_point(struct trace *trace,
 						     const struct observation_point *at)
 {
@@ -55,8 +55,8 @@ static struct numbered_point *find_observation_point(struct trace *trace,
 }
 
 /*
- * The trace is part of an observation point: records of one packet in two sessions of a
- * host come from two points, and are not a retransmission.
+ * The trace is part of an observation point: records of one packet in two sessions of a host come
+ * from two points, so they are not taken for a retransmission.
  */
 static int number_observation_point(struct trace *trace, const struct observation_point *at,
 				    uint32_t *number)
@@ -103,7 +103,7 @@ static int push_clock(struct trace *trace, uint32_t host, const struct clock_eve
 	return ret < 0 ? io_fail(io, ret, "%s: %s", trace->path, netsync_error(io->ns)) : 0;
 }
 
-/* Push clock events that came before a part's first packet. */
+/* Push the clock events that preceded a part's first packet. */
 static int push_clocks(struct trace *trace, const struct io_part *part)
 {
 	int ret = 0;

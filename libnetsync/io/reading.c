@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slices of traces -> their contents, read by reader processes.
+ * Read slices of traces in reader processes.
  *
- * Captures, trace.dat and perf.data files are read by as many processes as there are jobs.
- * When such a process is started, as a copy of this process, all traces are open, and none of
- * those that it will read was begun: so it can read any. One process reads a trace from
- * its first slice to its end, and then another one: of a host's thousands of captures,
- * few are of the same time. If a process is stuck in a trace, another one reads its other
- * traces: from their begin up to where they had been read without sending, and then on.
+ * Captures, trace.dat files and perf.data files are read by as many processes as there are jobs.
+ * Each process is a copy of this process, started when all traces are open and before the traces
+ * that it reads were begun, so it can read any of them. One process reads a trace from its first
+ * slice to its end, and then another trace, because few of a host's thousands of captures cover
+ * the same time. If a process is stuck in a trace, another process reads its other traces. That
+ * process reads them from their beginning, without sending what was sent before.
  *
- * A CTF trace has processes of its own, which open it; each reads a share of the streams.
+ * A CTF trace has its own processes, which open the trace; each reads a share of the streams.
  *
- * Slices come in the order in which they were asked for; those that were read ahead stay in
+ * Slices arrive in the order in which they were requested. Slices that were read ahead stay in
  * the socket until their turn (stream/).
  */
 #include <errno.h>
@@ -24,29 +24,30 @@
 #include "util/array.h"
 
 /*
- * Limit of the slices that a worker knows at a time, so that its socket takes their commands at
- * once; further slices are sent when the worker has read half of them. Chosen, as SLICES_AHEAD:
- * with some twenty events in a slice (row trace.dat of selftests/bench/readers), sending 16
- * slices took longer than reading them.
+ * Maximum number of slices that are announced to a worker at a time, so that its socket accepts
+ * their commands at once. Further slices are announced when the worker has read half of them.
+ * Chosen, as SLICES_AHEAD: with some twenty events in a slice (row trace.dat of
+ * selftests/bench/readers), sending 16 slices took longer than reading them.
  */
 #define MAX_SENT 64
 
 struct reader_process {
 	struct worker worker;
-	struct stream stream; /* from it */
-	struct trace *of;     /* the only trace that it reads; NULL: it can read any */
-	int status;	      /* how it ended, where worker.fd < 0 */
-	size_t traces;	      /* that it reads, and did not end */
+	struct stream stream; /* records from the process */
+	/* The only trace that the process reads; NULL if it can read any trace. */
+	struct trace *of;
+	int status;    /* exit status, if worker.fd < 0 */
+	size_t traces; /* number of traces assigned to the process that it has not ended */
 	/*
 	 * Turns up to @answered were answered, turns up to @sent were sent, and turns up to
 	 * @num are to be sent.
 	 */
 	struct stream_turn *turns;
 	size_t answered, sent, num_turns;
-	size_t turn_room; /* turns allocated */
+	size_t turn_room; /* number of turns allocated */
 };
 
-/* ---- in the process ------------------------------------------------------ */
+/* ---- in the reader process ----------------------------------------------- */
 
 int io_read_turn(struct trace *trace, uint32_t number, const struct stream_turn *turn)
 {
@@ -66,7 +67,7 @@ void io_read_turns(struct netsync_io *io, struct trace *own)
 {
 	int ret = 0;
 
-	/* In the process that started this one, others may read them. */
+	/* Shares describe processes of the parent process. This process itself reads the traces. */
 	for (size_t i = 0; i < io->num_traces; i++)
 		io->traces[i]->num_shares = 0;
 	if (own)
@@ -89,11 +90,11 @@ static void read_any_trace(const void *data)
 	io_read_turns(io, NULL);
 }
 
-/* ---- processes ----------------------------------------------------------- */
+/* ---- reader processes ---------------------------------------------------- */
 
 /*
- * Files that readers have opened, or will open, for @keep, which has room for one of each
- * trace and all kept ones.
+ * Store in @keep the descriptors of files that readers have opened or will open. @keep has
+ * capacity for one file of each trace and all kept files.
  */
 static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 {
@@ -108,7 +109,7 @@ static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 	return num;
 }
 
-/* Start a process. Return NULL and set *@ret to a negative errno value on failure. */
+/* Start a reader process. On failure, return NULL and set *@ret to a negative errno value. */
 static struct reader_process *add_reader_process(struct netsync_io *io,
 						 const struct worker_task *task, const void *data,
 						 int *ret)
@@ -126,7 +127,7 @@ static struct reader_process *add_reader_process(struct netsync_io *io,
 	return process;
 }
 
-/* Start a process that can read any trace. Return NULL if this is not possible now. */
+/* Start a process that can read any trace. Return NULL if it cannot be started. */
 static struct reader_process *start_reader_process(struct netsync_io *io)
 {
 	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
@@ -147,7 +148,7 @@ static struct reader_process *start_reader_process(struct netsync_io *io)
 	return process;
 }
 
-/* A process that has nothing to do, or a new one, or the one with the fewest traces. */
+/* Return an idle process, a new process, or the process with the fewest traces. */
 static struct reader_process *find_reader_process(struct netsync_io *io)
 {
 	const unsigned int jobs = io_get_jobs(io);
@@ -202,7 +203,10 @@ static int add_share(struct trace *trace, struct reader_process *by)
 	return 0;
 }
 
-/* Find a process for a trace at its first slice. Without one, this process reads the trace. */
+/*
+ * Choose a process for a trace before its first slice is read. If there is none, this process
+ * reads the trace.
+ */
 static void choose_process(struct trace *trace)
 {
 	struct reader_process *process;
@@ -225,7 +229,7 @@ int io_start_share(struct trace *trace, const struct worker_task *task, const vo
 		return ret;
 	process->of = trace;
 	process->stream.trace = trace;
-	/* What it says while it opens the trace was said by the first one. */
+	/* The first process has already reported the warnings about opening the trace. */
 	process->stream.is_quiet = trace->num_shares > 0;
 	trace->is_chosen = true;
 	ret = add_share(trace, process);
@@ -256,7 +260,7 @@ void io_release_shares(struct trace *trace)
 	trace->shares = NULL;
 }
 
-/* ---- what processes send ------------------------------------------------- */
+/* ---- records from processes ---------------------------------------------- */
 
 static void send_reader_turns(struct reader_process *process)
 {
@@ -272,7 +276,7 @@ static void send_reader_turns(struct reader_process *process)
 	worker_send_command(&process->worker, bytes, num * STREAM_TURN_SIZE);
 }
 
-/* Forget turns that were answered. */
+/* Discard turns that were answered. */
 static void drop_answered_turns(struct reader_process *process)
 {
 	memmove(process->turns, process->turns + process->answered,
@@ -282,12 +286,12 @@ static void drop_answered_turns(struct reader_process *process)
 	process->answered = 0;
 }
 
-/* Note what a worker is to read. */
+/* Queue a turn for a worker. */
 static void queue_reader_turn(struct reader_process *process, const struct stream_turn *turn)
 {
 	if (process->answered > process->num_turns / 2)
 		drop_answered_turns(process);
-	/* There is no memory: its traces end here. */
+	/* If out of memory, stop the worker, which ends its traces. */
 	if (array_grow(&process->turns, &process->turn_room, process->num_turns, sizeof(*turn))) {
 		process->status = worker_stop(&process->worker);
 		return;
@@ -301,14 +305,14 @@ static void end_share(struct reading_share *share)
 	share->by->traces--;
 }
 
-/* A turn has ended. Return values are those of worker_use. */
+/* Handle the end of a turn. Return as worker_use functions do. */
 static int use_turn_end(struct reading_share *share)
 {
 	struct reader_process *process = share->by;
 	const struct stream_turn turn = process->turns[process->answered++];
 
 	send_reader_turns(process);
-	/* A slice of a trace that had ended before, or was moved to this process. */
+	/* Ignore a slice of a trace that ended earlier or was moved to this process. */
 	if (turn.trace != share->trace->number)
 		return 0;
 	share->was_begun = true;
@@ -319,7 +323,7 @@ static int use_turn_end(struct reading_share *share)
 	return 1;
 }
 
-/* Use the record that a process of a trace's own sends first. */
+/* Store the first record of a process that reads only this trace. */
 static int use_first_record(struct reading_share *share, const void *payload)
 {
 	memcpy(share->first, payload, share->first_size);
@@ -339,11 +343,11 @@ static int use_reader_record(void *data, const struct worker_head *head, const v
 	ret = stream_use_record(&process->stream, share->trace->io, head, payload);
 	if (ret <= 0)
 		return ret;
-	/* A hostile trace may have changed what a library does in the process. */
+	/* A hostile trace may have manipulated a library in the process. */
 	return process->answered < process->sent ? use_turn_end(share) : -EPROTO;
 }
 
-/* Have another process read a trace from where a stuck one had come to. */
+/* Let another process continue a trace from the time up to which the stuck process had read it. */
 static void move_share(struct reading_share *share, struct reader_process *to)
 {
 	share->by->traces--;
@@ -354,12 +358,12 @@ static void move_share(struct reading_share *share, struct reader_process *to)
 							     share->read_ns });
 }
 
-/* A process is stuck in a trace: have another one read its other traces. */
+/* Let another process read the other traces of a process that is stuck in one trace. */
 static void move_traces_from_stuck(struct netsync_io *io, struct reader_process *stuck)
 {
 	struct reader_process *to = find_reader_process(io);
 
-	/* These end as well, each in its turn. */
+	/* If there is no other process, these traces end too, each in its turn. */
 	if (!to)
 		return;
 	for (size_t i = 0; i < io->num_traces; i++) {
@@ -379,8 +383,8 @@ static void move_traces_from_stuck(struct netsync_io *io, struct reader_process 
 }
 
 /*
- * What a process reads. What it found of the trace that is awaited may be in its memory
- * still.
+ * Return the share that a process is reading, in which it may be stuck. It may differ from the
+ * awaited share, whose findings may still be in the memory of the process.
  */
 static struct reading_share *find_share_being_read(struct reading_share *awaited)
 {
@@ -394,7 +398,7 @@ static struct reading_share *find_share_being_read(struct reading_share *awaited
 		       awaited;
 }
 
-/* worker_patience.is_over() for the trace that the process is reading. */
+/* Implement worker_patience.is_over() for the trace that the process is reading. */
 static bool is_reader_wait_over(void *data, int64_t silent_ms)
 {
 	struct reading_share *awaited = data;
@@ -408,7 +412,10 @@ static bool is_reader_wait_over(void *data, int64_t silent_ms)
 	return over;
 }
 
-/* Wait for the next slice, or the first record, of a process. Return as worker_receive_while(). */
+/*
+ * Wait for the next slice, or the first record, of a process. Return as worker_receive_while()
+ * does.
+ */
 static int await_share(struct reading_share *share)
 {
 	const struct worker_patience waits = { is_reader_wait_over, share };
@@ -437,8 +444,9 @@ int io_await_share(struct trace *trace, uint32_t number, void *record, size_t si
 static int await_reader_slice(struct reading_share *share);
 
 /*
- * A process has ended before its trace, or is stuck: warn about the rest, which is lost. If it is
- * stuck in another trace than the one that is awaited, that one continues.
+ * Handle a process that ended before its trace, or is stuck: warn that the rest of the trace is
+ * lost. If the process is stuck in a trace other than the awaited one, continue with the awaited
+ * trace.
  */
 static int give_up_share(struct reading_share *awaited)
 {
@@ -469,7 +477,7 @@ static int give_up_share(struct reading_share *awaited)
 	return ret || share == awaited ? ret : await_reader_slice(awaited);
 }
 
-/* Use the next slice of a process. Return as trace_reader.read(). */
+/* Use the next slice of a process. Return as trace_reader.read() does. */
 static int await_reader_slice(struct reading_share *share)
 {
 	const int ret = await_share(share);
@@ -494,7 +502,7 @@ void io_begin_reading(struct netsync_io *io)
 			send_reader_turns(io->processes[i]);
 }
 
-/* Tell a process of the trace's own what is wanted of the trace. */
+/* Send the requested time window and the share to a process that reads only this trace. */
 static void send_limits(const struct trace *trace, uint32_t share)
 {
 	const struct stream_turn limits[] = {
@@ -523,7 +531,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 		struct reading_share *share = &trace->shares[i];
 		struct reader_process *process = share->by;
 
-		/* That its process has ended is noticed in the slice's turn. */
+		/* If the process has ended, this is noticed in the slice's turn. */
 		if (share->has_ended || process->worker.fd < 0)
 			continue;
 		if (process->of && !share->was_asked)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Readings of several clocks of one machine -> messages between the hosts that these clocks
- * are: two clocks that were read at the same raw time are as far apart as two hosts between
- * which a message takes no time.
+ * Relate several clocks of one machine, which are separate hosts, by messages between these
+ * hosts. Two clocks that were read at the same raw time are related like two hosts between which
+ * a message takes no time.
  *
  *	raw	------a---------b------	CLOCK_MONOTONIC_RAW, the same for all of them
  *	mono	      a		|	a reading, and its rate until the next one
@@ -15,12 +15,16 @@
 #include "io/io.h"
 #include "util/array.h"
 
-/* Maximum frequency error of a clock against the raw clock (ns per ns): twice Linux' limit. */
+/*
+ * Maximum frequency error of a clock relative to the raw clock (ns per ns): twice the limit of
+ * Linux.
+ */
 #define MAX_SKEW 1e-3
 
 /*
- * Readings this far apart, in raw time, are compared, ns. Chosen: "netsync clock-log" reads ten
- * times per second, and 0.1 s at MAX_SKEW is 0.1 ms, about the delay of a network.
+ * Maximum distance, in raw time (ns), between two readings that are compared. Chosen: "netsync
+ * clock-log" reads ten times per second, and the drift in 0.1 s at MAX_SKEW is 0.1 ms, about the
+ * delay of a network.
  */
 #define MAX_APART INT64_C(100000000)
 
@@ -31,10 +35,10 @@ struct machine_clock_reading {
 	int64_t time_ns;
 	int64_t raw_ns;
 	int64_t within_ns; /* bound on the error of raw_ns */
-	double rate;	   /* until the next reading; 0 if not known */
+	double rate;	   /* rate until the next reading; 0 if unknown */
 };
 
-/* A clock of a machine with several clocks. */
+/* One of several clocks of a machine. */
 struct clock_of_machine {
 	const struct io_host *host;
 	struct machine_clock_reading *reading;
@@ -103,21 +107,19 @@ static bool has_named_clock(const struct clock_of_machine *clock, const char *na
 	return is && !strcmp(is, name);
 }
 
-/*
- * Can this clock be stepped? CLOCK_MONOTONIC, CLOCK_BOOTTIME and the clocks of tracers cannot.
- */
+/* Can this clock be stepped? CLOCK_MONOTONIC, CLOCK_BOOTTIME and the tracers' own clocks cannot. */
 static bool can_clock_be_set(const struct clock_of_machine *clock)
 {
 	return has_named_clock(clock, "realtime") || has_named_clock(clock, "tai");
 }
 
-/* The estimated value of a clock at a raw time, and the bound of its error. */
+/* An estimated clock value at a raw time, and the bound on its error. */
 struct clock_estimate {
 	int64_t time_ns;
 	int64_t slack_ns;
 };
 
-/* Does the rate of a reading lead to the next one, as if nothing happened between them? */
+/* Does the rate of a reading lead to the next one, so that the clock is linear between them? */
 static bool is_reading_linear(const struct machine_clock_reading *a,
 			      const struct machine_clock_reading *next)
 {
@@ -128,7 +130,7 @@ static bool is_reading_linear(const struct machine_clock_reading *a,
 	return a->rate != 0 && off <= most && off >= -most;
 }
 
-/* A reading that is @raw_ns - a->raw_ns before or after that time. */
+/* Estimate the clock at @raw_ns, which may be before or after the reading @a. */
 static struct clock_estimate estimate_clock_near(const struct machine_clock_reading *a,
 						 int64_t raw_ns, double rate, double skew)
 {
@@ -141,7 +143,10 @@ static struct clock_estimate estimate_clock_near(const struct machine_clock_read
 	};
 }
 
-/* Return false if no reading is near. @at is the last reading that is not after the time. */
+/*
+ * Estimate a clock at a raw time. @at is the last reading that is not after the time. Return
+ * false if no reading is near enough.
+ */
 static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int64_t raw_ns,
 			   struct clock_estimate *is)
 {
@@ -153,7 +158,7 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 		is->slack_ns += next->within_ns;
 		return true;
 	}
-	/* Nobody knows when it was set between two readings, or whether it was. */
+	/* The clock may have been stepped at any time between the two readings. */
 	if (can_clock_be_set(clock))
 		return false;
 	if (next && next->raw_ns - raw_ns < raw_ns - a->raw_ns)
@@ -163,8 +168,8 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 }
 
 /*
- * Push a message in each direction, with a send time early enough to be certainly before the
- * receive time.
+ * Push a message in each direction. The send time is made so early that it is certainly before
+ * the receive time.
  */
 static int push_message_pair(struct netsync_io *io, const struct clock_of_machine *a,
 			     const struct clock_estimate *is, const struct clock_of_machine *b,
@@ -208,7 +213,7 @@ static int relate_clocks(struct netsync_io *io, const struct clock_of_machine *a
 	return ret < 0 ? ret : used;
 }
 
-/* ---- all ------------------------------------------------------------------------ */
+/* ---- all clocks ----------------------------------------------------------------- */
 
 static const char *get_clock_name(const struct clock_of_machine *clock)
 {
@@ -217,7 +222,10 @@ static const char *get_clock_name(const struct clock_of_machine *clock)
 	return name ? name : "LTTng's clock";
 }
 
-/* Does netsync_clock or clock-log read this clock? Tracers have some of their own. */
+/*
+ * Can the netsync_clock event or "netsync clock-log" read this clock? Some tracers have their own
+ * clocks.
+ */
 static bool can_clock_be_read(const struct clock_of_machine *clock)
 {
 	static const char *const names[] = { "realtime", "mono", "boot", "tai" };
@@ -228,7 +236,7 @@ static bool can_clock_be_read(const struct clock_of_machine *clock)
 	return !clock->host->base->clock_name;
 }
 
-/* Advise what to record so that two clocks can be related. */
+/* Return advice on what to record so that two clocks can be related. */
 static char *advise_what_to_record(const struct clock_of_machine *a,
 				   const struct clock_of_machine *b)
 {
@@ -237,7 +245,7 @@ static char *advise_what_to_record(const struct clock_of_machine *a,
 
 	if (!has_named_clock(captured, "realtime"))
 		return io_format("the netsync_clock events in both traces");
-	/* The log has times as the clock shows them. */
+	/* The log contains the clock's own readings, so the trace's times must not be shifted. */
 	if (has_named_clock(traced, "mono") && !traced->host->base->is_shifted)
 		return io_format("\"netsync clock-log --clock both --host %s\"",
 				 a->host->base->host_name);
@@ -267,7 +275,10 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 	free(advice);
 }
 
-/* A corrected copy given together with its original is a mistake, of which others warn. */
+/*
+ * Is this the clock of a corrected copy? A copy given together with its original is a mistake,
+ * about which another warning is given.
+ */
 static bool is_corrected_clock(const struct clock_of_machine *clock)
 {
 	const char *name = clock->host->base->clock_name;
@@ -275,10 +286,7 @@ static bool is_corrected_clock(const struct clock_of_machine *clock)
 	return name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
 }
 
-/*
- * Is the time of this clock between its readings known more accurately than that of the other
- * clock?
- */
+/* Is this clock known more accurately between its readings than the other clock? */
 static bool is_clock_better_known(const struct clock_of_machine *clock,
 				  const struct clock_of_machine *other)
 {
@@ -304,7 +312,7 @@ int io_relate_clocks(struct netsync_io *io)
 {
 	int ret = 0;
 
-	/* Others have read a part of the readings. */
+	/* With several parts, this process has only a part of the readings. */
 	if (io->part || io->observe || io->sink)
 		return 0;
 	for (size_t i = 0; i < io->num_machine_clocks; i++) {

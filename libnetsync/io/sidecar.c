@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A trace -> its sidecar files, written by "netsync record": names of network namespaces, and
- * readings of clocks.
+ * Find the sidecar files of a trace, which "netsync record" writes: names of network namespaces,
+ * and clock readings.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,8 +19,9 @@ const char *const io_sidecar_names[NUM_SIDECARS] = {
 };
 
 /*
- * Number of directories above that of a domain that are searched. Chosen: HOST/1/kernel needs
- * two. User-space traces are up to three directories below that of their domain: HOST/1/ust in
+ * Number of directories searched above the domain's directory, and maximum number of directories
+ * between it and the trace. Chosen: the trace HOST/1/kernel needs a search of two. User-space
+ * traces are up to three directories below their domain's directory, HOST/1/ust:
  * .../ust/uid/0/64-bit, .../ust/pid/NAME.
  */
 #define LEVELS 3
@@ -57,7 +58,7 @@ static struct disk_file *open_sidecar_file(const struct netsync_io *io, const ch
 	return NULL;
 }
 
-/* Write a copy from another machine to a scratch file, and open that. */
+/* Write a copy from another machine to a scratch file, and open this file. */
 static struct disk_file *open_sidecar_copy(const struct copied *copied, char **path)
 {
 	const int fd = copied ? scratch_open_file() : -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hosts with the ranges of their traces, and from when to when they are to be read -> the
- * window of each host and trace, in times of its own clock.
+ * Convert the requested time window to a window of each host and trace, in times of their own
+ * clocks.
  *
  *	host a	   |---------[=====]---------|		[ ] window
  *	host b	       |------[=====]------|		a clock that is wrong: a part that
@@ -13,7 +13,7 @@
 
 #include "io/io.h"
 
-/* ---- where traces begin -------------------------------------------------- */
+/* ---- start of traces ----------------------------------------------------- */
 
 static uint64_t compute_host_range_length(const struct io_host *host)
 {
@@ -31,7 +31,7 @@ static uint64_t compute_host_range_length(const struct io_host *host)
  *	their times have none in common with the longest's	the same
  *	otherwise						clocks are about right
  *
- * Returns the length of the longest (ns), which is divided into slices.
+ * Return the length of the longest trace (ns), which is divided into slices.
  */
 uint64_t io_set_starts(struct io_host *hosts, size_t num)
 {
@@ -60,8 +60,8 @@ static bool has_window(const struct netsync_io *io)
 }
 
 /*
- * Get a limit in a host's time, or @none if there is no limit. Return 0, or a negative value
- * after io_fail().
+ * Convert a limit to the host's time, or to @none if there is no limit. Return 0, or a negative
+ * value after io_fail().
  */
 static int compute_window_limit(struct netsync_io *io, const struct io_host *host, uint32_t is,
 				int64_t limit_ns, int64_t none, int64_t *ns)
@@ -101,7 +101,7 @@ static int64_t subtract_time_shift(int64_t time_ns, int64_t shift_ns)
 {
 	int64_t t;
 
-	/* No limit stays none. */
+	/* Leave "no limit" unchanged. */
 	if (time_ns == INT64_MIN || time_ns == INT64_MAX)
 		return time_ns;
 	if (!__builtin_sub_overflow(time_ns, shift_ns, &t))
@@ -121,8 +121,8 @@ static void limit_trace_window(struct trace *trace)
 }
 
 /*
- * Divide the span that is read into slices. Return true if any event of the host may be in its
- * window.
+ * Limit the host's range, which is divided into slices, to its window. Return true if any event
+ * of the host may be in the window.
  */
 static bool clip_host_range(struct io_host *host)
 {
