@@ -266,7 +266,7 @@ struct trace_search {
 	char *other;	     /* path of the first such file */
 };
 
-/* Is the path a file that netsync itself writes next to traces, and no trace? */
+/* Is the path a file that netsync itself writes next to traces? */
 static bool is_own_file(const char *path)
 {
 	static const char *const names[] = { "sync.json", "+live.url", "+relayd.log" };

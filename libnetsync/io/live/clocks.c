@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Files of clock readings that grow while sessions are recorded (netsync-clocks(5), with times
- * as in sidecar files) -> how the hosts' clocks are steered. Readings that arrive before a
+ * Read how hosts' clocks are steered from files of clock readings that grow while sessions are
+ * recorded (netsync-clocks(5), with times as in sidecar files). Readings that arrive before their
  * host's first session are kept.
  */
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "io/text/lines.h"
 #include "util/array.h"
 
-/* Bytes that are read at a time; a line is shorter. Chosen. */
+/* Size of the buffer for reading (bytes). Lines are shorter. Chosen. */
 #define BUFFER 65536
-/* Limit of the hosts in a file: the largest number of hosts of a recording. Chosen. */
+/* Maximum number of hosts in the files: the largest number of hosts in a recording. Chosen. */
 #define MAX_TOLD 65536
-/* Readings that wait for a host's session at most: those of 13 to 27 minutes. Chosen. */
+/* Maximum number of readings kept for a host's first session: those of 13 to 27 minutes. Chosen. */
 #define MAX_WAITING ((size_t)16384)
 /*
  * If the readings of a host are older than its sessions by more than this (ns), messages no
@@ -30,21 +30,21 @@
 
 struct clocks_file {
 	char *path;
-	int fd; /* -1: it is not there yet */
+	int fd; /* -1 if the file does not exist yet */
 	char *buffer;
 	size_t filled;
-	uint64_t number; /* of the line taken last */
-	bool failed;	 /* it is read no further */
+	uint64_t number; /* number of the last line used */
+	bool failed;	 /* the file is not read any more */
 	bool told_bad;
 };
 
-/* The readings of one host in the files. */
+/* A host that is named in the files, and its readings. */
 struct told_host {
-	struct io_host *host;	   /* NULL if no session of it yet */
-	struct clock_event *event; /* that wait for it */
+	struct io_host *host;	   /* NULL if the host has no session yet */
+	struct clock_event *event; /* readings kept for the host */
 	size_t num;
 	size_t room;
-	int64_t last_ns; /* of the last one; in the time base of the host, if known */
+	int64_t last_ns; /* time of the last reading, in the host's time base if it is known */
 };
 
 static void give_up_clocks_file(struct live_input *live, struct clocks_file *file, const char *why)
@@ -69,7 +69,7 @@ static bool is_host_called(const struct io_host *host, const char *text, size_t 
 	return strlen(host->base->host_name) == len && !memcmp(host->base->host_name, text, len);
 }
 
-/* Return NULL if out of memory. */
+/* Find a host by its name, or add the host. Return NULL if out of memory. */
 static struct told_host *find_or_add_told_host(struct live_input *live,
 					       const struct text_word *name)
 {
@@ -91,7 +91,10 @@ static struct told_host *find_or_add_told_host(struct live_input *live,
 	return told;
 }
 
-/* Discard the oldest readings first, because late sessions need recent readings. */
+/*
+ * Keep a reading. If there are too many, discard the oldest, because late sessions need recent
+ * readings.
+ */
 static int keep_clock_event(struct live_input *live, struct told_host *told,
 			    const struct clock_event *clock)
 {
@@ -139,7 +142,7 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 	return keep_clock_event(live, told, &clock);
 }
 
-/* Use the lines that have come in full, and keep the rest. */
+/* Use the complete lines in the buffer, and keep the rest. */
 static int use_clocks_lines(struct live_input *live, struct clocks_file *file)
 {
 	char *line = file->buffer, *end = file->buffer + file->filled, *next;
@@ -158,7 +161,7 @@ static int use_clocks_lines(struct live_input *live, struct clocks_file *file)
 	return ret;
 }
 
-/* Open a file of readings, if it exists yet: the first reading may create it late. */
+/* Open a file of readings if it exists. The first reading may create it late. */
 static void open_clocks_file(struct live_input *live, struct clocks_file *file)
 {
 	struct stat st;
@@ -209,7 +212,7 @@ int clocks_add_file(struct live_input *live, const char *path)
 	if (file) {
 		file->fd = -1;
 		file->path = strdup(path);
-		/* Words are taken some bytes at a time. */
+		/* Words are parsed several bytes at a time. */
 		file->buffer = calloc(1, BUFFER + WORD_SLACK);
 		if (file->path && file->buffer)
 			last = array_add(&live->files, live->num_files, sizeof(*last));
@@ -238,7 +241,10 @@ int clocks_join_host(struct live_input *live, struct io_host *host)
 		if (name->number >= 0 && is_host_called(host, name->text, name->len))
 			told = &live->told[name->number];
 	}
-	/* Of two hosts of one name the first is meant: who writes the file avoids that. */
+	/*
+	 * If two hosts have this name, the readings belong to the first. The writer of the file
+	 * avoids this.
+	 */
 	if (!told || told->host)
 		return 0;
 	told->host = host;
@@ -253,7 +259,7 @@ int clocks_join_host(struct live_input *live, struct io_host *host)
 int64_t clocks_find_known_until(const struct live_input *live, const struct io_host *host,
 				int64_t time_ns)
 {
-	/* What is not read any more has no later times than those that were read. */
+	/* A host that is no longer read has no times later than those already read. */
 	const int64_t end = time_ns < INT64_MAX ? time_ns : host->base->info.last_ns;
 	int64_t lag;
 

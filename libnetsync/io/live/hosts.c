@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traces of live sessions -> hosts, and the times up to which the traces and clock readings of
- * each host were read.
+ * Assign traces of live sessions to hosts, and compute the times up to which the traces and clock
+ * readings of each host were read.
  */
 #include <stdlib.h>
 #include <string.h>

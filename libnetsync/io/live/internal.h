@@ -2,11 +2,11 @@
 /*
  * Functions that the files for live sessions share; each file calls only files above it.
  *
- *	clocks.c	how hosts' clocks are steered, by files that grow
- *	hosts.c		whose clock a trace is of; how far that was read
- *	session.c	one session: when it is read, and what its viewer sends
- *	relay.c		one relay daemon: which sessions it has
- *	live.c		the public calls, and waiting for all of them
+ *	clocks.c	clock readings, from files that grow
+ *	hosts.c		hosts of traces, and the times up to which hosts were read
+ *	session.c	one session: attaching a viewer, and its records
+ *	relay.c		one relay daemon: the list of its sessions
+ *	live.c		the public calls, and waiting for all processes
  */
 #ifndef NETSYNC_LIVE_INTERNAL_H
 #define NETSYNC_LIVE_INTERNAL_H
@@ -31,11 +31,11 @@ struct live_relay {
 	struct netsync_io *io;
 	char *url;  /* as given */
 	char *base; /* net://HOST[:PORT] */
-	char *host; /* of the session that is wanted, */
-	char *name; /* and its name; NULL means all */
+	char *host; /* host of the requested session; NULL means all */
+	char *name; /* name of the requested session; NULL means all */
 	struct worker lister;
 	int64_t retry_ms;
-	int64_t asked_ms; /* when it was last known what there is */
+	int64_t asked_ms; /* time of the last complete list of sessions */
 	bool told_down;
 	bool told_gone;
 	bool told_empty;
@@ -44,20 +44,20 @@ struct live_relay {
 
 struct session {
 	struct live_relay *relay;
-	struct live_session is; /* as it was listed last */
+	struct live_session is; /* the session's last entry in the list */
 	bool listed;
 	struct worker viewer;
-	struct stream stream;  /* from it */
-	struct trace **traces; /* of this viewer; owned by the reader */
+	struct stream stream;  /* records from the viewer */
+	struct trace **traces; /* traces of this viewer; the reader owns them */
 	size_t num_traces;
 	bool late;
 	bool told_late;
 	bool told_busy;
 	bool told_silent;
 	bool failed;
-	bool held; /* until the others have begun, too */
+	bool held; /* waiting until the other first sessions have begun */
 	bool has_time;
-	int64_t time_ns; /* all before was read, as printed */
+	int64_t time_ns; /* time (as printed) up to which all data was read */
 	int64_t began_ms;
 	int64_t left_ms;
 	int64_t retry_ms;
@@ -74,12 +74,12 @@ struct live_input {
 	size_t num_hosts;
 	struct clocks_file **files;
 	size_t num_files;
-	struct told_host *told; /* numbered as by told_names */
+	struct told_host *told; /* indexed by the numbers in told_names */
 	size_t num_told;
 	struct name_table told_names;
 	bool has_begun;	   /* the first hosts were numbered */
-	int64_t newest_ms; /* when a session was attached to */
-	uint64_t packets;  /* in this call */
+	int64_t newest_ms; /* time at which a viewer was last attached to a session */
+	uint64_t packets;  /* number of packets read in this call */
 };
 
 static inline int64_t live_now_ms(void)
@@ -90,7 +90,7 @@ static inline int64_t live_now_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* A lister or viewer got no answer in time. */
+/* Did a lister or viewer get no answer in time? */
 static inline bool live_has_timed_out(int status)
 {
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
@@ -98,7 +98,7 @@ static inline bool live_has_timed_out(int status)
 
 /* ---- clocks.c ---------------------------------------------------------- */
 
-/* Follow a file. Return 0, or the result of io_fail(). */
+/* Add a file to read readings from. Return 0, or the result of io_fail(). */
 int clocks_add_file(struct live_input *live, const char *path);
 /*
  * Process data that was appended to the files since the last call. Return 0, or the result of
@@ -111,8 +111,9 @@ int clocks_read_files(struct live_input *live);
  */
 int clocks_join_host(struct live_input *live, struct io_host *host);
 /*
- * A host was read up to a time; INT64_MAX means that it is no longer read. Return the time up
- * to which readings of its clock have also arrived, unless they are no longer waited for.
+ * Return the time up to which a host's clock readings have arrived, or @time_ns if the host does
+ * not wait for them. The host was read up to @time_ns; INT64_MAX means that the host is no longer
+ * read.
  */
 int64_t clocks_find_known_until(const struct live_input *live, const struct io_host *host,
 				int64_t time_ns);
@@ -120,13 +121,13 @@ void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
 
-/* Give a trace to its host, which is added if it is new. Return 0, or the result of io_fail(). */
+/* Assign a trace to its host, which is added if it is new. Return 0, or the result of io_fail(). */
 int live_find_host(struct live_input *live, struct trace *trace);
-/* Is nothing known yet of a session that was attached to just now? */
+/* Is there a recently attached session of which nothing is known yet? */
 bool live_is_settling(const struct live_input *live);
 /*
- * Report up to which time all hosts were read, so that libnetsync may drop older packets.
- * Nothing is reported while one more host may appear. Return 0, or the result of io_fail().
+ * Report the time up to which all hosts were read, so that libnetsync may drop older packets.
+ * Report nothing while another host may still appear. Return 0, or the result of io_fail().
  */
 int live_advance_hosts(struct live_input *live);
 
@@ -134,7 +135,7 @@ int live_advance_hosts(struct live_input *live);
 
 /* Begin to read the session, unless it has another viewer. Return 0, or the result of io_fail(). */
 int session_attach(struct session *session);
-/* Use what its viewer has sent. Return 0, or the result of io_fail(). */
+/* Process the records that the viewer has sent. Return 0, or the result of io_fail(). */
 int session_receive(struct session *session);
 void session_free(struct session *session);
 
@@ -146,7 +147,7 @@ int relay_add(struct live_input *live, const char *url);
  * the result of io_fail().
  */
 int relay_start_lister(struct live_relay *relay);
-/* Use what its lister has sent. Return 0, or the result of io_fail(). */
+/* Process the records that the lister has sent. Return 0, or the result of io_fail(). */
 int relay_receive(struct live_relay *relay);
 void relay_free(struct live_relay *relay);
 

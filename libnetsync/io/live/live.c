@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Live sessions of relay daemons -> packets, as they come: the public calls. */
+/* The public calls that read the packets of live sessions from relay daemons as they arrive. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 #include "io/live/internal.h"
 
-/* The first sessions begin together if no more than this is between two, ms. Chosen. */
+/* Maximum time (ms) between the starts of two first sessions that begin together. Chosen. */
 #define GATHER_MS 2000
 
 static int compare_traces_by_host_name(const void *a, const void *b)
@@ -19,9 +19,8 @@ static int compare_traces_by_host_name(const void *a, const void *b)
 }
 
 /*
- * The first sessions wait for each other, so that their hosts are numbered by
- * name, as those of recorded traces are: then the result is the same to the last
- * digit.
+ * Let the first sessions wait for each other, so that their hosts are numbered by name, as hosts
+ * of recorded traces are. The result is then exactly the same.
  */
 static int begin_live_hosts(struct live_input *live)
 {
@@ -66,7 +65,7 @@ static int receive_live_data(struct live_input *live, int timeout_ms)
 		ret = io_fail(live->io, -errno, "%s.", strerror(errno));
 	else if (ret > 0)
 		ret = 0;
-	/* Viewers first: to them listers can add, and take some away. */
+	/* Process viewers before listers, because listers add and remove viewers. */
 	for (size_t i = max; i-- > 0 && !ret;) {
 		if (!(fds[i].revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;

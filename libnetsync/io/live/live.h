@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sessions that are still being recorded, as io.c sees them. */
+/* The interface for io.c to sessions that are still being recorded. */
 #ifndef NETSYNC_LIVE_H
 #define NETSYNC_LIVE_H
 

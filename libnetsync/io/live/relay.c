@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records of the lister of a relay daemon -> the sessions that are read. */
+/* Update the list of sessions to read from the records of a relay daemon's lister. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "io/live/internal.h"
 #include "util/array.h"
 
-/* ---- what listers send ------------------------------------------------- */
+/* ---- records from listers ---------------------------------------------- */
 
 static int warn_of_too_many_sessions(struct live_relay *relay)
 {
@@ -19,7 +19,10 @@ static int warn_of_too_many_sessions(struct live_relay *relay)
 	return 1;
 }
 
-/* Return 0; 1 if there are too many; or a negative value after io_fail(). */
+/*
+ * Find a session, or add it. Return 0; 1 if there are too many; or a negative value after
+ * io_fail().
+ */
 static int find_session(struct live_input *live, struct live_relay *relay,
 			const struct live_session *is, struct session **found)
 {
@@ -56,7 +59,7 @@ static int use_listed_session(struct live_relay *relay, const struct live_sessio
 	struct session *session = NULL;
 	int ret;
 
-	/* Those that are not recorded live give nothing. */
+	/* Sessions that are not recorded live have no data to read. */
 	if (!is->timer_us ||
 	    (relay->host && (strcmp(relay->host, is->host) || strcmp(relay->name, is->name))))
 		return 0;
@@ -69,8 +72,8 @@ static int use_listed_session(struct live_relay *relay, const struct live_sessio
 }
 
 /*
- * All existing sessions were reported. Forget the others that were read. Return the number of
- * existing sessions.
+ * After the end of the list, drop the sessions that are not in the list and are no longer read.
+ * Return the number of remaining sessions.
  */
 static size_t drop_unlisted_sessions(struct live_input *live, struct live_relay *relay)
 {
@@ -113,7 +116,7 @@ static void note_relay_down(struct live_relay *relay, const char *reason)
 {
 	/* If the relay daemon is gone, its sessions are gone; later sessions are new. */
 	const bool gone = strstr(reason, strerror(ECONNREFUSED));
-	/* A relay daemon that has ended may break its connections first. */
+	/* When a relay daemon ends, its connections may break before new ones are refused. */
 	const bool is_news = !relay->told_down || (gone && !relay->told_gone);
 
 	if (gone)
@@ -182,7 +185,7 @@ int relay_receive(struct live_relay *relay)
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- what is given ------------------------------------------------------- */
+/* ---- given URLs ---------------------------------------------------------- */
 
 static int fail_for_bad_url(struct netsync_io *io, const char *url)
 {
@@ -192,7 +195,7 @@ static int fail_for_bad_url(struct netsync_io *io, const char *url)
 		url);
 }
 
-/* net://HOST[:PORT][/host/NAME/SESSION] */
+/* Split a URL of the form net://HOST[:PORT][/host/NAME/SESSION]. */
 static int split_relay_url(struct live_relay *relay)
 {
 	const char *start = relay->url + strlen("net://"), *slash, *middle;

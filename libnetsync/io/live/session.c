@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Records of the viewer of a live session -> packets, spans and losses of its traces. */
+/* Process the packets, spans and losses that the viewer of a live session sends. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,15 @@
 #include "io/live/internal.h"
 #include "util/array.h"
 
-/* A session that could not be read: first, then twice as long each time. */
+/*
+ * Wait (ms) before a session that could not be read is tried again. It doubles each time. Chosen.
+ */
 #define RETRY_SESSION_MS 1000
 #define RETRY_MAX_MS 30000
 /* Time that relayd takes to notice that a viewer has left (ms). Chosen. */
 #define LEAVING_MS 2000
 
-/* ---- what viewers send ------------------------------------------------- */
+/* ---- records from viewers ---------------------------------------------- */
 
 static char *format_time_text(char *buffer, size_t size, int64_t time_ns)
 {
@@ -26,7 +28,7 @@ static char *format_time_text(char *buffer, size_t size, int64_t time_ns)
 	return buffer;
 }
 
-/* A trace is kept when its session has ended: for netsync_io_get_trace(). */
+/* Add a trace. It is kept after its session has ended, for netsync_io_get_trace(). */
 static int add_session_trace(struct session *session, const struct ctf_identity *is)
 {
 	struct netsync_io *io = session->relay->io;
@@ -74,7 +76,7 @@ static int use_session_trace(struct session *session, size_t number, const struc
 	return ret;
 }
 
-/* Warn when the data of a session that ran before begin with its first span. */
+/* At the first span of a session that was already running, warn that its data begin only there. */
 static void warn_of_late_start(struct session *session, const struct worker_head *head,
 			       const void *payload)
 {
@@ -88,7 +90,7 @@ static void warn_of_late_start(struct session *session, const struct worker_head
 	session->told_late = true;
 }
 
-/* Warn of losses, the first time. */
+/* Warn of losses when the first of them are reported. */
 static void warn_of_live_losses(const struct trace *trace, bool had_lost_events,
 				bool had_lost_packets, bool had_out_of_range)
 {
@@ -106,7 +108,7 @@ static void warn_of_live_losses(const struct trace *trace, bool had_lost_events,
 			trace->path, trace->host_name);
 }
 
-/* Use a record of io/stream about a trace. */
+/* Process a record of io/stream about a trace. */
 static int use_trace_record(struct session *session, const struct worker_head *head,
 			    const void *payload)
 {
@@ -201,7 +203,7 @@ static int attach_viewer(struct session *session)
 	return 0;
 }
 
-/* The viewer has ended: with the session, or because it failed. */
+/* Handle the end of a viewer, which ends with the session or because it failed. */
 static void detach_viewer(struct session *session)
 {
 	int status = worker_stop(&session->viewer);
@@ -236,7 +238,7 @@ int session_attach(struct session *session)
 		return 0;
 	if (!session->is.clients)
 		return attach_viewer(session);
-	/* Is that still the former one of ours? */
+	/* The current viewer may still be the previous one of this process. */
 	if (session->left_ms && live_now_ms() < session->left_ms + LEAVING_MS)
 		return 0;
 	if (!session->told_busy)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The processes that read live sessions: source.ctf.lttng-live of libbabeltrace2 gives all
- * streams of a session, in the order of time.
+ * The processes that read live sessions: source.ctf.lttng-live of libbabeltrace2 delivers the
+ * events of all streams of a session in time order.
  */
 #include <errno.h>
 #include <search.h>
@@ -18,7 +18,7 @@
 
 /* Interval (ms) at which a lister asks for sessions, and an idle viewer for data. Chosen. */
 #define PAUSE_MS 100
-/* Runs of the graph after which a viewer reports its state at the latest. Chosen. */
+/* Maximum number of runs of the graph between two reports of a viewer's state. Chosen. */
 #define ROUNDS 64
 
 struct view_stream {
@@ -27,14 +27,15 @@ struct view_stream {
 	struct ctf_stream s;
 };
 
-/* A trace of the session, of which there can be several (kernel, user space). */
+/* A trace of the session. A session can have several (kernel, user space). */
 struct view_trace {
 	const bt_trace *bt; /* NULL if all of its streams have ended */
 	size_t num_streams;
 	struct ctf_streams streams;
-	struct trace found;	  /* what is sent is of this one */
-	struct ctf_identity told; /* has_clock is false: it was not */
-	struct range span;	  /* of the events; hi < lo: there are none */
+	struct trace found; /* the trace to which the records sent belong */
+	/* The reported identity; has_clock is false until it is reported. */
+	struct ctf_identity told;
+	struct range span; /* time span of the events; if hi < lo, there are none */
 	struct range told_span;
 };
 
@@ -51,7 +52,7 @@ struct live_viewer {
 
 /* ---- writing ----------------------------------------------------------- */
 
-/* Wait a little. Whoever started us may be gone: then it is over. */
+/* Wait a short time. End this process if the process that started it is gone. */
 static void pause_between_polls(void)
 {
 	worker_flush();
@@ -91,7 +92,7 @@ static const bt_component_class_source *find_live_source_class(void)
 	return class;
 }
 
-/* ---- which sessions there are ------------------------------------------ */
+/* ---- list of sessions -------------------------------------------------- */
 
 static const char *get_map_text(const bt_value *map, const char *key)
 {
@@ -169,7 +170,7 @@ const struct worker_task live_list = {
 
 /* ---- traces and streams ------------------------------------------------ */
 
-/* Return NULL if out of memory. */
+/* Find a trace of the session, or add it. Return NULL if out of memory. */
 static struct view_trace *find_or_add_view_trace(struct live_viewer *view, const bt_trace *bt,
 						 size_t *number)
 {
@@ -198,7 +199,7 @@ static struct view_trace *find_or_add_view_trace(struct live_viewer *view, const
 	return trace;
 }
 
-/* Report a trace when its first stream with a clock begins, and when it has other events. */
+/* Report a trace when its first stream with a clock begins, and when its event classes change. */
 static void report_view_trace(struct view_trace *trace, size_t number)
 {
 	const struct ctf_identity *is = &trace->streams.is;
@@ -340,7 +341,7 @@ static int use_view_message(struct live_viewer *view, const bt_message *message)
 	}
 }
 
-/* Send the changes, except packets. */
+/* Send all changes except packets. */
 static void report_view_state(struct live_viewer *view)
 {
 	for (size_t i = 0; i < view->num_traces; i++) {
@@ -375,7 +376,7 @@ consume_live_messages(bt_message_iterator *iterator, void *data)
 	bt_message_iterator_next_status status = bt_message_iterator_next(iterator, &messages,
 									  &num);
 
-	/* The statuses that there are have the same values. */
+	/* Both enumerations have the same values for these statuses. */
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		return (int)status;
 	for (uint64_t i = 0; i < num; i++) {

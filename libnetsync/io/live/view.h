@@ -17,28 +17,31 @@
 #define LIVE_PATIENCE_S 20
 
 /*
- * Memory limit of a lister or viewer (bytes). Babeltrace 2.0 takes sixty times the size of the
+ * Memory limit of a lister or viewer (bytes). Babeltrace 2.0 needs sixty times the size of the
  * metadata: 180 MiB for 3 MiB, which is more than all events of a kernel need. Each stream
  * takes a buffer of 256 KiB, and a machine with 256 processors has a thousand streams.
  */
 #define LIVE_MEMORY (UINT64_C(512) << 20)
 
-/* Limit of the sessions that are read from one relay daemon, each by a process. Chosen. */
+/*
+ * Maximum number of sessions that are read from one relay daemon, each by its own process.
+ * Chosen.
+ */
 #define LIVE_MAX_SESSIONS 512
-/* A session has a trace of the kernel, and one or two of each user. Chosen. */
+/* Maximum number of traces in a session: one of the kernel, and one or two of each user. Chosen. */
 #define LIVE_MAX_TRACES 256
-/* Points where packets were seen that a trace reports: hooks, and interfaces. Chosen. */
+/* Maximum number of observation points (hooks and interfaces) of a trace. Chosen. */
 #define LIVE_MAX_POINTS 4096
 
 /* Records of listers and viewers, in addition to those of io/stream. */
 enum live_what {
-	/* Sent by listers: an existing session; the end of the list; a failure. */
+	/* Records of listers: an existing session; the end of the list; a failure. */
 	LIVE_SESSION = STREAM_OTHER,
 	LIVE_LISTED,
 	LIVE_NO_ANSWER, /* text */
 	/*
-	 * Sent by viewers: struct ctf_identity of a trace that is new, with the next number, or
-	 * has changed; int64_t: all data before this time (as printed) was sent.
+	 * Records of viewers: the struct ctf_identity of a trace that is new (with the next
+	 * number) or has changed; the time (int64_t, as printed) up to which all data was sent.
 	 */
 	LIVE_TRACE,
 	LIVE_TIME,
@@ -47,7 +50,7 @@ enum live_what {
 struct live_session {
 	uint32_t clients;
 	uint32_t streams;
-	uint64_t timer_us; /* so often at least come data */
+	uint64_t timer_us; /* maximum interval between transfers of data (us) */
 	char host[256];
 	char name[256];
 	char url[1024];
