@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the records of io/stream travel between a server of traces (serve.c) and the process that
- * uses the traces (served.c).
+ * The protocol in which the records of io/stream are exchanged between a server of traces
+ * (serve.c) and the process that uses the traces (served.c).
  *
- * The server begins with REMOTE_MAGIC and the version, eight bytes. Frames follow: a number of
- * bytes (32 bits; little-endian), and that many bytes, which are parts of one stream of zstd
- * (RFC 8878). An empty frame is a sign of life: the server makes progress, or has nothing to do.
- * The stream contains the records. Turns come the other way as they are.
+ * The server begins with REMOTE_MAGIC and the version, eight bytes in total. Frames follow. A
+ * frame is a size (32 bits, little-endian) and that many bytes, which are parts of one zstd
+ * stream (RFC 8878). An empty frame is a keepalive: the server makes progress, or has nothing to
+ * do. The stream contains the records. Turns are sent in the other direction without framing or
+ * compression.
  *
  * The server first describes all traces. For each turn that it receives, in the same order, it
- * sends the events of the trace up to that time which it has not sent before. Neither side
- * trusts the other.
+ * sends the trace's events up to that time that it has not sent before. Neither side trusts the
+ * other.
  */
 #ifndef NETSYNC_IO_REMOTE_PROTOCOL_H
 #define NETSYNC_IO_REMOTE_PROTOCOL_H
@@ -26,13 +27,13 @@
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
 
-/* Maximum size of a frame, bytes. Chosen: the capacity of a pipe. */
+/* Maximum size of a frame (bytes). Chosen: the capacity of a pipe. */
 #define REMOTE_MAX_FRAME 65536
 
-/* Traces of one server, as many as their numbers allow. */
+/* Maximum number of traces of one server: as many as trace numbers of 16 bits allow. */
 #define REMOTE_MAX_TRACES 65535
 
-/* The window of zstd is 2^N bytes; level 3 needs 2 MiB. */
+/* Base-2 logarithm of zstd's window size (bytes). Level 3 needs 2 MiB. */
 #define REMOTE_WINDOW_LOG 21
 
 /* Limits (bytes) of one sidecar file, and of all sidecar files of a server. Chosen. */
@@ -48,23 +49,21 @@
  */
 #define REMOTE_MAX_POINTS (1 << 20)
 
-/* Interval of keepalives, ms. Chosen: a sixth of the time before a warning. */
+/* Interval of keepalives (ms). Chosen: a sixth of the time before a warning. */
 #define REMOTE_ALIVE_MS 5000
 /*
- * A server gives up its own processes at the limit of netsync_io_set_timeout(). The other side
- * waits longer by this share (percent), so that the server can report which trace was given up.
- * Chosen.
+ * Time limit for a server, as a percentage of the limit of netsync_io_set_timeout(). The server
+ * gives up its own processes at the limit itself, and then has time to report which trace was
+ * given up. Chosen.
  */
 #define REMOTE_SLACK_PERCENT 125
 /*
- * A server that sends only keepalives is given up after this multiple of the limit. Chosen: it
- * may have to read large parts of a trace without packet events.
+ * Time limit for a server that sends only keepalives, as a multiple of the limit. Chosen: the
+ * server may have to read large parts of a trace without packet events.
  */
 #define REMOTE_MUTE 10
 
-/*
- * Limit of the turns that may be sent before they are due: more than any reader needs. Chosen.
- */
+/* Maximum number of turns that may be sent ahead, more than any reader needs. Chosen. */
 #define REMOTE_MAX_TURNS 4096
 
 static inline void remote_put_32(uint8_t *to, uint32_t number)

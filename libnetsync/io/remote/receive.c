@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bytes of a server -> its frames -> what zstd makes of them -> records. */
+/*
+ * Decode the bytes that a server sends: first into frames, then into decompressed data, and
+ * finally into records.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -14,7 +17,7 @@
 #include "io/remote/remote.h"
 #include "io/stream/stream.h"
 
-/* Records that are known already (bytes); chosen, larger than any record. */
+/* Size of the buffer for decompressed data (bytes). Chosen: larger than any record. */
 #define PLAIN_SIZE 65536
 
 struct receiver {
@@ -22,21 +25,21 @@ struct receiver {
 	const char *label;
 	int in, out;
 	ZSTD_DCtx *zstd;
-	const char *why; /* there is no more */
+	const char *why; /* why no more records follow; NULL if more may follow */
 	bool greeted;
-	/* Time waited since the last data, and since the last record. */
+	/* Time (ms) since the last data, and since the last record. */
 	int64_t silent_ms, mute_ms;
-	bool has_warned; /* of the current wait */
-	uint64_t bytes;	 /* that came */
+	bool has_warned; /* a warning about the current wait was given */
+	uint64_t bytes;	 /* number of bytes received */
 	/* Received data, unused from @at on, and the number of bytes left in the current frame. */
 	uint8_t raw[REMOTE_MAX_FRAME];
 	size_t at, num;
 	size_t left;
-	bool held; /* zstd has more of what it was given */
+	bool held; /* zstd may have more output for the input it has consumed */
 	uint8_t plain[PLAIN_SIZE];
 	size_t plain_at, plain_num;
 	char payload[WORKER_MAX_SIZE + 1];
-	/* What is to be sent, when it can be. */
+	/* Commands to be sent when the connection accepts them. */
 	uint8_t *unsent;
 	size_t num_unsent, unsent_room;
 };
@@ -86,7 +89,7 @@ uint64_t receiver_get_bytes(const struct receiver *r)
 	return r->bytes;
 }
 
-/* False, so that it can be returned. The first reason is the one. */
+/* End receiving because of @why, unless a reason was stored before. Always return false. */
 static bool end_receiving(struct receiver *r, const char *why)
 {
 	if (!r->why)
@@ -94,7 +97,7 @@ static bool end_receiving(struct receiver *r, const char *why)
 	return false;
 }
 
-/* ---- what comes and goes ------------------------------------------------------- */
+/* ---- connection ---------------------------------------------------------------- */
 
 static void write_unsent_commands(struct receiver *r)
 {
@@ -164,12 +167,12 @@ static void warn_of_wait(struct receiver *r)
 			(long long)io_get_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
 
-/* Add to the waiting time. Return false if the time limit has passed. */
+/* Add to the waiting time (ms). Return false if the time limit has passed. */
 static bool count_waiting_time(struct receiver *r, int64_t ms)
 {
 	const int64_t limit_ms = io_get_timeout_ms(r->io);
 
-	/* Both sides may have been stopped for long, as by ^Z. */
+	/* Both sides may have been suspended for a long time, as by ^Z. */
 	ms = ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
 	r->silent_ms += ms;
 	r->mute_ms += ms;
@@ -216,7 +219,7 @@ static bool check_hello(struct receiver *r)
 	return r->greeted = true;
 }
 
-/* The head of the next frame. */
+/* Read the size of the next frame. */
 static bool read_frame_head(struct receiver *r)
 {
 	r->left = remote_get_32(r->raw + r->at);
@@ -233,7 +236,7 @@ static bool decompress_received(struct receiver *r)
 	size_t ret;
 
 	ret = ZSTD_decompressStream(r->zstd, &out, &in);
-	/* It has no end. */
+	/* A valid stream never ends. */
 	if (ZSTD_isError(ret) || !ret)
 		return end_receiving(r, "the data is damaged");
 	r->at += in.pos;
@@ -243,7 +246,7 @@ static bool decompress_received(struct receiver *r)
 	return true;
 }
 
-/* Get more bytes of records. Return false if there are no more. */
+/* Get more decompressed data. Return false if there is none. */
 static bool get_more_records(struct receiver *r)
 {
 	if (r->why)

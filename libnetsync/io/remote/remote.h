@@ -8,7 +8,7 @@
 
 struct served;
 
-/* Free a server's state, but not its traces, which io_free() frees. */
+/* Free a server's state, but not its traces that were kept, which io_free_trace() frees. */
 void served_free(struct served *served);
 
 /* ---- receive.c: frames -> records ------------------------------------------- */
@@ -16,8 +16,8 @@ void served_free(struct served *served);
 struct receiver;
 
 /*
- * Warnings of @io name @label, the machine. Return NULL if out of memory. The descriptors are
- * the caller's, and do not block.
+ * Create a receiver. Its warnings go to @io, and name the machine @label. The caller owns the
+ * descriptors, which must be non-blocking. Return NULL if out of memory.
  */
 struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out);
 void receiver_free(struct receiver *receiver);
@@ -27,7 +27,7 @@ void receiver_free(struct receiver *receiver);
  */
 bool receiver_next_record(struct receiver *receiver, struct worker_head *head,
 			  const char **payload);
-/* Queue data for the other side, and send as much as the connection accepts. */
+/* Queue data for the server, and send as much as the connection accepts. */
 bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
 const char *receiver_get_why(const struct receiver *receiver);
 uint64_t receiver_get_bytes(const struct receiver *receiver);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Serve traces of this machine to the other end of a connection. A worker reads the traces and
- * passes the requested records to this process, which compresses them, and sends keepalives
- * while the worker has no records.
+ * Serve traces of this machine to the client at the other end of a connection. A worker reads the
+ * traces and passes the requested records to this process, which compresses them, and sends
+ * keepalives while the worker sends no records.
  */
 #include <errno.h>
 #include <fts.h>
@@ -18,8 +18,8 @@
 #include "io/stream/stream.h"
 
 /*
- * Compression level of zstd: small enough, and faster than any network but the local one.
- * Chosen.
+ * Compression level of zstd. Chosen: compresses well, and faster than any network except loopback
+ * can send.
  */
 #define LEVEL 3
 
@@ -27,21 +27,21 @@ struct serving {
 	struct netsync_io *io;
 	const char *const *what;
 	uint32_t num;
-	bool only_described; /* which traces there are is all that is wanted */
+	bool only_described; /* the client only requests the list of traces */
 };
 
 static struct {
-	size_t left_out; /* paths and captures, of what was given */
-	/* Turns that are known, and not done. */
+	size_t left_out; /* number of given paths and captures that were skipped */
+	/* Turns received but not read yet. */
 	struct stream_turn turns[REMOTE_MAX_TURNS];
 	size_t num_turns;
 } found;
 
-/* ---- in the worker: which traces there are ----------------------------------- */
+/* ---- in the worker: list of traces ------------------------------------------- */
 
 /*
- * Send a sidecar file, unless it was sent for the trace before: consecutive traces mostly share
- * it.
+ * Send a sidecar file, unless it was sent for the previous trace. Consecutive traces mostly share
+ * their sidecar files.
  */
 static void send_sidecar_file(const struct trace *trace, enum sidecar which)
 {
@@ -136,9 +136,8 @@ static void send_trace_descriptions(const struct netsync_io *io)
 }
 
 /*
- * Add all paths. Traces that were found are kept, so that one wrong path does not affect the
- * traces of the others. If no path has a trace, the error is that of the only path, or was
- * reported before.
+ * Add all paths. Traces already found are kept if another path is wrong. If no path has a trace,
+ * return the error of the only path; otherwise the errors were reported before.
  */
 static int add_served_paths(const struct serving *serving)
 {
@@ -152,7 +151,7 @@ static int add_served_paths(const struct serving *serving)
 			continue;
 		if (ret == -ENOMEM || (serving->num == 1 && !io->num_traces))
 			return ret;
-		/* It was said and counted. */
+		/* The error was reported and counted. */
 		if (ret == -ETIMEDOUT)
 			continue;
 		if (io->num_traces > before)
@@ -168,8 +167,8 @@ static int add_served_paths(const struct serving *serving)
 }
 
 /*
- * Which packets a captured machine sent is found out of all captures together, which
- * are not all here.
+ * Skip captures. The directions of their packets are determined from all captures together, and
+ * this machine does not have all of them.
  */
 static int skip_captures(struct netsync_io *io)
 {
@@ -222,7 +221,7 @@ static int open_served_traces(const struct serving *serving, struct io_host **ho
 	struct netsync_io *io = serving->io;
 	int ret;
 
-	/* Nobody else knows which file it waits for. */
+	/* The parent process does not know which file the worker is waiting for. */
 	disk_use_in_process(io->disk);
 	ret = add_served_paths(serving);
 	if (ret >= 0)
@@ -243,7 +242,7 @@ static int open_served_traces(const struct serving *serving, struct io_host **ho
 
 /* ---- in the worker: turns ------------------------------------------------------ */
 
-/* Receive turns: wait for the first one, and take those that have already arrived. */
+/* Receive turns: wait for the first turn, and also use those that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
 	while (!found.num_turns || (found.num_turns < REMOTE_MAX_TURNS && worker_has_command())) {
@@ -252,7 +251,7 @@ static void receive_remote_turns(struct netsync_io *io)
 
 		if (number >= io->num_traces || stream_limit_window(io->traces[number], &turn))
 			continue;
-		/* Requests that arrived before the end of the traces was known. */
+		/* Ignore turns that were requested before the end of the trace was known. */
 		if (io->traces[number]->has_ended || turn.trace & STREAM_KNOWN)
 			continue;
 		io_read_ahead(io->traces[number], turn.until_ns);
@@ -289,18 +288,18 @@ static void run_serving_reader(const void *data)
 	stream_put_error(io, ret);
 }
 
-/* ---- to the other side ---------------------------------------------------------- */
+/* ---- in the parent process: connection to the client ---------------------------- */
 
 struct sending {
 	struct worker worker;
 	ZSTD_CCtx *zstd;
 	int in, out;
-	int error;	    /* of writing */
-	int64_t give_up_ms; /* the longest wait for a worker without progress */
-	int64_t silent_ms;  /* since it made progress */
-	int64_t unsaid_ms;  /* since the last sign of life, or frame */
-	bool failed;	    /* as the other side was told */
-	/* The number of bytes of a frame, and these. */
+	int error;	    /* error of writing */
+	int64_t give_up_ms; /* longest wait for a worker without progress (ms) */
+	int64_t silent_ms;  /* time since the worker made progress (ms) */
+	int64_t unsaid_ms;  /* time since the last frame or keepalive (ms) */
+	bool failed;	    /* no further failure is to be reported to the client */
+	/* The size of a frame, and the frame. */
 	uint8_t frame[4 + REMOTE_MAX_FRAME];
 	size_t used;
 };
@@ -352,7 +351,7 @@ static int compress_to_frames(struct sending *s, const void *data, size_t size,
 	return s->error;
 }
 
-/* Send a record of the worker. */
+/* Pass a record of the worker to the client. */
 static int send_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct sending *s = data;
@@ -364,7 +363,7 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 	return compress_to_frames(s, payload, head->size, ZSTD_e_continue);
 }
 
-/* The worker has ended: send the reason, unless the worker sent one. */
+/* After the worker has ended, send the reason, unless the worker sent one. */
 static void send_end_reason(struct sending *s, const char *why)
 {
 	const struct worker_head head = { strlen(why) + 1, STREAM_ERROR, EIO };
@@ -374,7 +373,10 @@ static void send_end_reason(struct sending *s, const char *why)
 		send_record(s, &head, why);
 }
 
-/* Called when the worker sent nothing for a while. Return false if the worker was given up. */
+/*
+ * Called when the worker sent nothing for WORKER_TICK_MS. Return false if the worker was given
+ * up.
+ */
 static bool check_worker_progress(struct sending *s)
 {
 	s->silent_ms += WORKER_TICK_MS;
@@ -395,7 +397,7 @@ static bool check_worker_progress(struct sending *s)
 	return !send_frame(s);
 }
 
-/* Pass commands to the worker. Return false if the other side has closed the connection. */
+/* Pass commands to the worker. Return false if the client has closed the connection. */
 static bool forward_commands(struct sending *s)
 {
 	uint8_t bytes[WORKER_MAX_SIZE];
@@ -406,11 +408,11 @@ static bool forward_commands(struct sending *s)
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Relay data once. Return false if the reading side is gone or has received the end. */
+/* Relay data once. Return false if the client is gone or has received the end. */
 static bool relay_data_once(struct sending *s)
 {
 	struct pollfd fds[] = {
-		/* The other side does not decide how many commands are kept. */
+		/* Read no commands while some are unsent, so that the client cannot fill memory. */
 		{ .fd = s->in, .events = s->worker.num_unsent ? 0 : POLLIN },
 		{ .fd = s->worker.fd, .events = POLLIN | (s->worker.num_unsent ? POLLOUT : 0) },
 	};
@@ -428,7 +430,7 @@ static bool relay_data_once(struct sending *s)
 		ret = worker_receive(&s->worker, send_record, s);
 	if (!ret)
 		send_end_reason(s, "the remote process that reads the traces exited early");
-	/* What follows at once is worth to be compressed together with it. */
+	/* Records that follow immediately are better compressed in the same frame. */
 	if (!s->error && (ret <= 0 || !worker_has_more(&s->worker)) &&
 	    !compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
 		send_frame(s);
@@ -439,7 +441,10 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 {
 	const struct worker_task task = {
 		.run = run_serving_reader,
-		/* What it does by itself has no limit but what its own workers have. */
+		/*
+		 * The worker's own reading is unlimited. Its reader processes have their own
+		 * limits.
+		 */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
 	uint8_t hello[REMOTE_HELLO_SIZE] = REMOTE_MAGIC;
@@ -459,7 +464,7 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 			 0;
 }
 
-/* Serve the traces. @in: -1 if no commands are received. */
+/* Serve the traces. @in is -1 if no commands are received. */
 static int serve_traces(const struct serving *serving, int in, int out)
 {
 	struct netsync_io *io = serving->io;

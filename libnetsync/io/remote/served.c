@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records of a server -> traces, and their packet events. A trace of a server differs from
+ * Convert a server's records to traces and their packet events. A trace of a server differs from
  * other traces of its format only in its reader.
  */
 #include <errno.h>
@@ -15,24 +15,24 @@
 
 struct served {
 	struct netsync_io *io;
-	char *label; /* for people: the machine */
-	char *name;  /* of the host, where the user gave one */
+	char *label; /* name of the machine, for messages */
+	char *name;  /* host name, if the user gave one */
 	struct receiver *receiver;
-	bool opened;	   /* all traces are known */
-	bool ended;	   /* nothing more is to be had */
-	uint64_t stored;   /* bytes of the files of its traces */
-	uint32_t left_out; /* of what was to be read, as it says */
+	bool opened;	   /* the descriptions of all traces were received */
+	bool ended;	   /* no more data can be received */
+	uint64_t stored;   /* size of all files of the server's traces (bytes) */
+	uint32_t left_out; /* number of inputs that the server skipped, as it reports */
 	unsigned int warnings;
 	struct trace **traces;
 	size_t num;
 	struct stream stream;
-	/* What is known of the next trace, by the number of the record. */
+	/* Texts about the next trace, indexed by kind of record. */
 	char *texts[STREAM_FORMAT + 1];
 	struct copied *sidecars[NUM_SIDECARS];
-	bool is_new[NUM_SIDECARS]; /* its bytes follow */
+	bool is_new[NUM_SIDECARS]; /* the file's contents follow */
 	struct copied **copies;
 	size_t num_copies;
-	size_t copied; /* bytes of all */
+	size_t copied; /* size of all copies (bytes) */
 };
 
 /* State of one served trace. */
@@ -40,12 +40,12 @@ struct served_trace {
 	struct trace_reader reader;
 	struct served *served;
 	uint32_t number;
-	int64_t asked_ns; /* it is to be read up to this */
-	int64_t read_ns;  /* and was */
+	int64_t asked_ns; /* time up to which reading was requested */
+	int64_t read_ns;  /* time up to which the trace was read */
 	bool more;
 };
 
-/* Reject a record that the protocol does not allow. */
+/* Reject a record that violates the protocol. */
 static int refuse_served_record(void)
 {
 	return -EPROTO;
@@ -64,7 +64,7 @@ static void end_served(struct served *s, const char *why)
 			why);
 }
 
-/* Send a command for a trace. A failure is noticed where the answer is awaited. */
+/* Send a command for a trace. A failure is noticed when the answer is awaited. */
 static void send_turn_command(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 {
 	uint8_t bytes[STREAM_TURN_SIZE];
@@ -94,8 +94,8 @@ static void limit_served_trace(struct trace *trace)
 }
 
 /*
- * Return 1 if the awaited data @what has arrived; 0 if it will not arrive; or a negative value
- * after io_fail().
+ * Process records until the awaited answer has arrived. Return 1; 0 if the answer will not
+ * arrive; or a negative value after io_fail().
  */
 static int receive_served_records(struct served *s)
 {
@@ -137,7 +137,7 @@ static void served_close(struct trace *trace)
 	trace->state = NULL;
 }
 
-/* ---- what is told of a trace ------------------------------------------------------ */
+/* ---- descriptions of traces ------------------------------------------------------- */
 
 static int set_served_text(struct served *s, const struct worker_head *head, const char *payload)
 {
@@ -180,7 +180,7 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head, c
 
 	if (head->number >= NUM_SIDECARS || !s->sidecars[head->number] || !s->is_new[head->number])
 		return refuse_served_record();
-	/* A message of no bytes may come before the first ones: there is nowhere to put them. */
+	/* The first chunk may be empty, when no memory is allocated yet. */
 	if (!head->size)
 		return 0;
 	copied = s->sidecars[head->number];
@@ -195,7 +195,7 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head, c
 	return 0;
 }
 
-/* ---- a trace ------------------------------------------------------------------------ */
+/* ---- traces ------------------------------------------------------------------------- */
 
 static void read_trace_numbers(struct trace *trace, struct bytes_take *take)
 {
@@ -304,7 +304,7 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 	return 1;
 }
 
-/* ---- what is read ----------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------- */
 
 /* Process a record of the trace whose turn it is. */
 static int use_served_turn(struct served *s, const struct worker_head *head, const char *payload)
@@ -336,7 +336,7 @@ static int warn_for_server(struct served *s, const char *text)
 	return 0;
 }
 
-/* Why there is no more of it, in its own words. */
+/* Handle a server's failure, which is reported in the server's own words. */
 static int use_server_failure(struct served *s, const char *text)
 {
 	char *sentence = utf8_escape(text, true);
@@ -403,7 +403,7 @@ struct served *served_new(struct netsync_io *io, const char *label, const char *
 	return NULL;
 }
 
-/* Traces that the reader has taken are its own. */
+/* Free the server's state. Traces that were kept belong to the reader. */
 void served_free(struct served *s)
 {
 	if (!s)
@@ -430,7 +430,7 @@ static void drop_served_traces(struct served *s)
 	s->num = 0;
 }
 
-/* A trace that was given already costs none of the others. */
+/* Skip a trace that was already given. The other traces are still used. */
 static void skip_given_trace(struct served *s, size_t number)
 {
 	io_warn(s->io, "%s It was skipped.", netsync_io_error(s->io));
@@ -440,7 +440,7 @@ static void skip_given_trace(struct served *s, size_t number)
 }
 
 /*
- * Keep all traces that were not given already. Return their number, or a negative value after
+ * Keep all traces that were not already given. Return their number, or a negative value after
  * io_fail().
  */
 static int keep_served_traces(struct served *s)
