@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Encode and decode packet events in a few bytes, using the state of their flow. */
+/* Encode and decode packet events in few bytes, using the previous packet of their flow. */
 #include <netinet/in.h>
 #include <string.h>
 
 #include "io/stream/code.h"
 #include "util/hash.h"
 
-/* All that enum netsync_packet_fields has. */
+/* All bits of enum netsync_packet_fields. */
 #define ALL_FIELDS (2 * NETSYNC_HAS_TSN - 1)
 
-/* The lowest bits of an event's first number, which are its kind. */
+/* Lowest bit of an event's first number, which is 1 in clock events and 0 in packet events. */
 #define IS_CLOCK 1
 /* Flag of a clock event: the clock was stepped at that instant. */
 #define CLOCK_WAS_SET 2
 #define IS_NEW 2
 #define SLOT_SHIFT 2
 
-/* ---- the flow -------------------------------------------------------------- */
+/* ---- flows ----------------------------------------------------------------- */
 
-/* Values that all packets of a flow have in common at one observation point. */
+/* Are the values equal that all packets of a flow have in common at one observation point? */
 static bool is_same_coded_flow(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	return a->fields == b->fields && a->dir == b->dir && a->protocol == b->protocol &&
@@ -33,7 +33,10 @@ static bool are_same_observation_points(const struct observation_point *a,
 	return a->place == b->place && a->buffer == b->buffer && a->device == b->device;
 }
 
-/* Flows that share a slot only cost bytes: one step of mixing is enough. */
+/*
+ * Return the slot of a packet's flow. One step of mixing is enough, because flows that share a
+ * slot are only encoded in more bytes.
+ */
 static unsigned int find_flow_slot(const struct netsync_packet *pkt,
 				   const struct observation_point *at)
 {
@@ -82,9 +85,9 @@ static void decode_flow(struct bytes_take *take, struct netsync_packet *pkt,
 	at->device = bytes_take_number(take);
 }
 
-/* ---- what changes from packet to packet -------------------------------------- */
+/* ---- values that differ from packet to packet --------------------------------- */
 
-/* Write the difference from @from to @to, in 16 or 32 bits that wrap. */
+/* Write the difference from @from to @to modulo 2^16 or 2^32. */
 static void encode_u16(struct bytes_put *put, uint16_t from, uint16_t to)
 {
 	bytes_put_signed(put, (int16_t)(uint16_t)(to - from));
@@ -105,7 +108,7 @@ static uint32_t decode_u32(struct bytes_take *take, uint32_t from)
 	return from + (uint32_t)bytes_take_signed(take);
 }
 
-/* The kernel uses an sk_buff again as soon as it is free. */
+/* Write an skb address. The kernel soon reuses the sk_buffs that it frees. */
 static void encode_skb(struct code *code, struct bytes_put *put, uint64_t skb)
 {
 	const unsigned int slot = hash_mix(skb) % CODE_SKBS;
@@ -259,7 +262,7 @@ void code_encode_packet(struct code *code, struct bytes_put *put, const struct n
 	}
 	encode_payload(put, last, pkt);
 	*last = *pkt;
-	/* The other side assumes 0 for values that it does not receive. */
+	/* The decoder sets values that it does not receive to 0. */
 	if (!(pkt->fields & NETSYNC_HAS_LEN))
 		last->len = 0;
 	code->flows[slot].at = *at;
@@ -314,7 +317,7 @@ static bool decode_clock_event(struct code *code, struct bytes_take *take,
 	clock->within_ns = bytes_take_signed(take);
 	clock->rate = bytes_take_double(take);
 	clock->number = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
-	/* As netsync_push_clock() wants them. */
+	/* Check the conditions of netsync_push_clock(). */
 	return !take->bad && clock->within_ns >= 0 && clock->rate >= 0 && clock->rate < 2;
 }
 

@@ -2,7 +2,7 @@
 /* Encode and decode the losses and other counts of a trace. */
 #include "io/stream/stream.h"
 
-/* The most that a count may be: sums of four still fit. */
+/* Maximum value of a count. The sum of four counts still fits into 64 bits. */
 #define MAX_COUNT (UINT64_MAX / 4)
 
 struct trace_counts trace_get_counts(const struct trace *trace)
@@ -27,7 +27,7 @@ void trace_encode_counts(struct bytes_put *put, const struct trace_counts *befor
 		bytes_put_number(put, now->of[i] - before->of[i]);
 }
 
-/* Take a difference from a count, which stays @most or less. */
+/* Decode a count that is at least @before and at most @most. */
 static uint64_t decode_count(struct bytes_take *take, uint64_t before, uint64_t most)
 {
 	return before + bytes_take_up_to(take, before < most ? most - before : 0);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What readers find in this process -> records for the process that started it. */
+/* Send the findings of readers in this process to the process that started it, as records. */
 #include "io/stream/stream.h"
 
-/* Bytes of a record of numbers: at most ten each. */
+/* Maximum size of a record of counts or times (bytes): each number takes at most ten. */
 #define MAX_NUMBERS (10 * (TRACE_COUNTS + 1))
 
-/* What is sent now. */
+/* State of the trace that is being read. */
 static struct {
 	struct trace *trace;
-	uint16_t number; /* of the trace */
-	bool is_known;	 /* nothing is sent */
+	uint16_t number; /* number of the trace */
+	bool is_known;	 /* another process sent the findings before, so nothing is sent */
 	struct code code;
 } sending;
 
@@ -47,7 +47,7 @@ static int send_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 
 	bytes_put_signed(&put, first_ns);
 	bytes_put_signed(&put, last_ns);
-	/* A trace that is given up in the turn of another one sends nothing any more. */
+	/* A trace that is given up during another trace's turn sends nothing more. */
 	if (!sending.is_known && trace == sending.trace)
 		worker_put(STREAM_SPAN, sending.number, bytes, put.at - bytes);
 	return 0;
@@ -59,7 +59,7 @@ static void send_warning(void *data, const char *sentence)
 	if (sending.is_known)
 		return;
 	worker_put_text(STREAM_WARNING, 0, sentence);
-	/* What it warns of may be that nothing else comes for long. */
+	/* The warning may concern a long wait, after which nothing else is sent soon. */
 	worker_flush();
 }
 

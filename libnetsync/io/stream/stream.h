@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What readers find, between the process that reads and the one that uses it: README.md. */
+/* The records that pass the findings of readers to the process that uses them: see README.md. */
 #ifndef NETSYNC_IO_STREAM_H
 #define NETSYNC_IO_STREAM_H
 
@@ -9,91 +9,93 @@
 
 enum stream_what {
 	STREAM_WARNING, /* text */
-	STREAM_ERROR,	/* text; its number is the errno; nothing follows */
-	/* Of the trace that is described next: texts, */
+	STREAM_ERROR,	/* text; the record's number is the errno; no record follows */
+	/* Texts about the trace that is described next. */
 	STREAM_PATH,
 	STREAM_REAL_PATH,
 	STREAM_HOST,
 	STREAM_CLOCK,
 	STREAM_FORMAT,
 	/*
-	 * of a sidecar file (enum sidecar) its path, and its bytes, where the one that was sent
-	 * last has another path;
+	 * Path of a sidecar file of that trace (the record's number is an enum sidecar), followed
+	 * by its contents if the file sent last for this number has another path.
 	 */
 	STREAM_SIDECAR,
 	STREAM_SIDECAR_BYTES,
-	STREAM_TRACE, /* and its numbers; the record's number is the trace's */
+	STREAM_TRACE, /* Numbers of that trace; the record's number is the trace's. */
 	/*
-	 * All are described: how many bytes their files have; the record's number is how many
-	 * paths and captures were skipped, as warnings said.
+	 * All traces are described: total size of their files. The record's number is the number
+	 * of paths and captures that were skipped, for which warnings were sent.
 	 */
 	STREAM_OPENED,
-	/* Of the trace with the record's number: */
-	STREAM_EVENTS, /* some, as in code.h, one behind the other */
-	STREAM_SPAN,   /* from and to a time */
-	STREAM_STATE,  /* counts since the last one: counts.c */
-	STREAM_END,    /* of a turn: struct stream_end */
-	STREAM_OTHER,  /* this and all above: the sender's own */
+	/* Records about the trace with the record's number. */
+	STREAM_EVENTS, /* consecutive events, encoded as in code.h */
+	STREAM_SPAN,   /* first and last time of events */
+	STREAM_STATE,  /* changes of counts since the last state: counts.c */
+	STREAM_END,    /* end of a turn: struct stream_end */
+	STREAM_OTHER,  /* this and higher kinds are private to the sender */
 };
 
 struct stream_end {
-	int64_t read_ns; /* all up to this time was sent, as printed */
-	bool more;	 /* there may be more */
+	int64_t read_ns; /* time up to which all was sent, as printed */
+	bool more;	 /* there may be more data */
 };
 
 /*
- * Which trace to read, and up to which time (as printed). With one of the flags, the time is only
- * the first, or the last, that is of use of the trace; or one of how many processes read it. Such
- * turns come before its other turns, and are not answered.
+ * Number and time of a turn: which trace to read, and up to which time (as printed). With
+ * STREAM_FROM or STREAM_TO, the time is only the first or last time of the trace that is needed.
+ * STREAM_SHARE assigns one of several shares of the trace. Turns with these three flags precede
+ * the trace's other turns, and are not answered.
  */
 #define STREAM_FROM (UINT32_C(1) << 31)
 #define STREAM_TO (UINT32_C(1) << 30)
 #define STREAM_SHARE (UINT32_C(1) << 29)
-/* What is found is not sent: another process sent it before. */
+/* The findings are not sent, because another process sent them before. */
 #define STREAM_KNOWN (UINT32_C(1) << 28)
 #define STREAM_FLAGS (STREAM_FROM | STREAM_TO | STREAM_SHARE | STREAM_KNOWN)
 
 struct stream_turn {
-	uint32_t trace; /* its number, and flags */
+	uint32_t trace; /* number of the trace, and flags */
 	int64_t until_ns;
 };
 
-#define STREAM_TURN_SIZE 12 /* bytes, as they travel */
+#define STREAM_TURN_SIZE 12 /* encoded size (bytes) */
 
 void stream_put_turn(uint8_t to[STREAM_TURN_SIZE], const struct stream_turn *turn);
 
 /* ---- send.c: called in the process that reads ------------------------------------ */
 
 /*
- * From now on what readers find, and warnings of @io, are sent. The other process knows the counts
- * that its traces have now.
+ * From now on, send the findings of readers and the warnings of @io. The other process knows the
+ * current counts of its traces.
  */
 void stream_begin(struct netsync_io *io);
-/* Wait for a turn; the process ends if the other one is gone. */
+/* Wait for a turn. End the process if the other process is gone. */
 struct stream_turn stream_receive_turn(void);
 /*
- * Limit what is read of a trace, if the turn only does so. Return false if the turn is to be read.
+ * If the turn only limits what is read of a trace, apply the limit. Return false if the turn is
+ * to be read.
  */
 bool stream_limit_window(struct trace *trace, const struct stream_turn *turn);
-/* From now on, records belong to this trace. @is_known means that this is not sent. */
+/* From now on, records belong to this trace. If @is_known is true, they are not sent. */
 void stream_begin_trace(struct trace *trace, uint32_t number, bool is_known);
-/* Send the trace's losses since trace.sent and similar counts, if there are any. */
+/* Send the changes of the trace's counts, such as losses, since trace.sent, if there are any. */
 void stream_put_state(void);
 void stream_put_end(int64_t read_ns, bool more);
-/* Send io_fail()'s sentence, and its errno. */
+/* Send the sentence of io_fail(), and its errno. */
 void stream_put_error(const struct netsync_io *io, int error);
 
 /* ---- receive.c -------------------------------------------------------------------- */
 
-/* A process that reads. */
+/* The state of a stream from a reader process. */
 struct stream {
-	/* The trace whose turn it is, or NULL, and the number that its records have. */
+	/* The trace whose turn it is, or NULL, and the number in its records. */
 	struct trace *trace;
 	uint32_t number;
-	struct range *packets; /* times of packets that came, ns; hi < lo: none. May be NULL */
-	uint64_t num_packets;  /* that came */
-	bool is_quiet;	       /* what it warns of, and what it lost, is known already */
-	struct stream_end end; /* of the last turn */
+	struct range *packets; /* times of packets received (ns; if hi < lo, none); may be NULL */
+	uint64_t num_packets;  /* number of packets received */
+	bool is_quiet;	       /* its warnings and losses are already known */
+	struct stream_end end; /* end of the last turn */
 	struct code code;
 };
 
@@ -108,10 +110,10 @@ int stream_use_record(struct stream *stream, struct netsync_io *io, const struct
 /* ---- counts.c ---------------------------------------------------------------------- */
 
 struct trace_counts trace_get_counts(const struct trace *trace);
-/* Put the differences from @before to @now: at most 10 bytes each. */
+/* Encode the differences from @before to @now, in at most 10 bytes each. */
 void trace_encode_counts(struct bytes_put *put, const struct trace_counts *before,
 			 const struct trace_counts *now);
-/* Set the counts of a trace to @before and the differences that are taken. */
+/* Decode differences, and set the counts of a trace to @before plus the differences. */
 void trace_decode_counts(struct bytes_take *take, const struct trace_counts *before,
 			 struct trace *trace);
 
