@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Byte ranges of files, which the reader process stores in shared memory. Each slot of the
- * memory holds one range. The least recently used slot is filled next.
+ * Read byte ranges of files through a reader process, which stores them in shared memory. Each
+ * slot of the memory holds one range. The least recently used slot is filled next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,26 +26,26 @@
 /* A slot of the shared memory. */
 struct slot {
 	struct disk_file *file; /* NULL if free */
-	uint64_t at;		/* in the file */
-	size_t size;		/* bytes that are there, or were asked for */
-	uint64_t serial;	/* of the command; 0: it was answered */
-	int err;		/* errno of reading them; 0 if none */
-	uint64_t used;		/* when it was used last: disk.uses then */
+	uint64_t at;		/* offset in the file (bytes) */
+	size_t size;		/* number of bytes read, or requested */
+	uint64_t serial;	/* number of the pending command; 0 if it was answered */
+	int err;		/* errno value of the read; 0 if none */
+	uint64_t used;		/* value of disk.uses when the slot was last used */
 };
 
 struct disk {
 	disk_is_over is_over;
 	void *data;
 	struct worker worker; /* the reader process; worker.fd < 0 if none */
-	pid_t owner;	      /* the process that has started it */
-	pid_t user;	      /* the process that reads by it; others read themselves */
-	unsigned int process; /* how many were started */
-	bool is_off;	      /* none can be started, or it died */
-	uint8_t *memory;      /* shared with it; NULL if none */
+	pid_t owner;	      /* the process that has started the reader process */
+	pid_t user;	      /* the only process that reads through it; others read directly */
+	unsigned int process; /* number of reader processes started */
+	bool is_off;	      /* no reader process can be started, or one died */
+	uint8_t *memory;      /* shared with the reader process; NULL if none */
 	struct slot slots[DISK_SLOTS];
 	uint64_t uses;
-	uint64_t told;		   /* serial number of the last command, */
-	struct disk_answer answer; /* and the last answer */
+	uint64_t told;		   /* serial number of the last command */
+	struct disk_answer answer; /* the last answer received */
 };
 
 struct disk *disk_new(disk_is_over is_over, void *data)
@@ -150,11 +150,11 @@ static void tell_disk_reader(struct disk *disk, struct disk_command *command, co
 		worker_send_command(&disk->worker, path, command->path_size);
 }
 
-/* The operation that this process waits for. */
+/* A wait of this process for the answer to a command. */
 struct disk_wait {
 	struct disk *disk;
 	const struct disk_file *file;
-	uint64_t serial; /* of the command */
+	uint64_t serial; /* serial number of the command */
 	bool is_waiting;
 	bool has_warned;
 };
@@ -190,7 +190,10 @@ static int use_disk_answer(void *data, const struct worker_head *head, const voi
 	return 1;
 }
 
-/* Ask about the file that is read now, which may be another one that is read ahead. */
+/*
+ * Call disk.is_over() for the file that is being read, which may be another file that is read
+ * ahead.
+ */
 static bool is_disk_reader_over(void *data, int64_t silent_ms)
 {
 	struct disk_wait *wait = data;
@@ -216,13 +219,16 @@ static int wait_for_disk_answer(struct disk *disk, const struct disk_file *file,
 		return 0;
 	is_stuck = disk->worker.is_stuck;
 	is_next = disk->answer.serial + 1 == serial;
-	/* It was killed, perhaps for want of memory. */
+	/* The reader process was killed, perhaps because memory ran out. */
 	disk->is_off |= !is_stuck;
 	disk_stop(disk);
 	return is_stuck && is_next ? -ETIMEDOUT : -EAGAIN;
 }
 
-/* Have a command executed: as wait_for_disk_answer(), and disk->answer is that to it. */
+/*
+ * Send a command, and wait for its answer, which is then in disk->answer. Return as
+ * wait_for_disk_answer() does.
+ */
 static int ask_disk_reader(struct disk *disk, const struct disk_file *file,
 			   struct disk_command *command, const char *path)
 {
@@ -235,7 +241,7 @@ int disk_walk(struct disk *disk, const char *path)
 	struct disk_file file = { .name = (char *)path };
 	int ret = -EAGAIN;
 
-	/* The system refuses a longer path. */
+	/* The system rejects a longer path. */
 	while (ret == -EAGAIN && strlen(path) < PATH_MAX && is_used_by_process(disk) &&
 	       start_disk_reader(disk))
 		ret = ask_disk_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
@@ -245,7 +251,7 @@ int disk_walk(struct disk *disk, const char *path)
 
 /* ---- opening ---------------------------------------------------------------- */
 
-/* Is this the process that the reader process of the file serves? */
+/* Can this process read the file through a reader process? */
 static bool has_disk_reader(const struct disk_file *file)
 {
 	return file->disk && is_used_by_process(file->disk) && start_disk_reader(file->disk);
@@ -285,7 +291,7 @@ int disk_open_at_once(const char *path, int flags)
 {
 	const int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
 
-	/* Reads wait. */
+	/* Reads may block. */
 	if (fd >= 0 && !(flags & O_NONBLOCK))
 		fcntl(fd, F_SETFL, flags);
 	return fd;
@@ -307,14 +313,14 @@ static int open_in_process(struct disk_file *file)
 	return 0;
 }
 
-/* Open it where it will be read. */
+/* Open the file in the process that will read it. */
 static int open_disk_file(struct disk_file *file)
 {
 	int ret = -EAGAIN;
 
 	while (ret == -EAGAIN && strlen(file->path) < PATH_MAX && has_disk_reader(file))
 		ret = open_in_reader(file);
-	/* What is no regular file, or cannot be opened by another process, is read here. */
+	/* If it is not a regular file, or another process cannot open it, this process reads it. */
 	if (ret == -EAGAIN || ret == -ESPIPE || (ret < 0 && file->fd >= 0 && ret != -ETIMEDOUT)) {
 		file->disk = NULL;
 		ret = open_in_process(file);
@@ -369,7 +375,7 @@ struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name)
 
 	if (fd < 0)
 		return NULL;
-	/* Another process can open what this one has open. */
+	/* Another process can open this process's file through /proc. */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
 	file = new_disk_file(disk, name, path, O_RDONLY, fd);
 	if (!file)
@@ -379,7 +385,7 @@ struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name)
 	return finish_disk_opening(file, open_disk_file(file));
 }
 
-/* Close it in the reader process, and forget what that has read of it. */
+/* Close the file in the reader process, and free the slots with its data. */
 static void close_in_reader(struct disk_file *file)
 {
 	struct disk *disk = file->disk;
@@ -408,7 +414,7 @@ void disk_close(struct disk_file *file)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* Return the slot that has or will have the byte at @at, or NULL if there is none. */
+/* Return the slot that has, or will have, the byte at offset @at, or NULL if there is none. */
 static struct slot *find_disk_slot(struct disk_file *file, uint64_t at)
 {
 	for (int i = 0; i < DISK_SLOTS; i++) {
@@ -420,7 +426,7 @@ static struct slot *find_disk_slot(struct disk_file *file, uint64_t at)
 	return NULL;
 }
 
-/* A slot that can be filled: one is always, as few are being filled. */
+/* Return a slot that can be filled: a free slot, or the least recently used. */
 static struct slot *choose_disk_slot(struct disk *disk)
 {
 	struct slot *best = NULL;
@@ -433,7 +439,7 @@ static struct slot *choose_disk_slot(struct disk *disk)
 	}
 	if (!best)
 		return NULL;
-	/* What was read ahead is dropped unread. */
+	/* Data that was read ahead is dropped before it was used. */
 	if (best->file && best->at + best->size > best->file->next)
 		best->file->is_crowded = true;
 	free_disk_slot(best);
@@ -467,7 +473,7 @@ static struct slot *fill_disk_slot(struct disk_file *file, uint64_t at, size_t m
 	return slot;
 }
 
-/* Have what follows a whole slot of a sequence read meanwhile. */
+/* After a full slot of a sequence, read the following bytes ahead. */
 static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot)
 {
 	const uint64_t end = slot->at + slot->size;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Paths -> bytes of files, which another process reads: a read from a dead disk, or from a
- * network that hangs, never returns, and cannot be interrupted.
+ * Read files in another process, because a read from a dead disk, or from a network that hangs,
+ * never returns, and cannot be interrupted.
  *
  *	this process			reader process
  *	disk_open() --- path --->	open()
  *	disk_read() --- range --->	pread() into memory that both share
  *			<--- how many bytes
  *
- * Only the reader process has the file open, as close() may wait for a network, too. A
- * file that is read in sequence is read ahead. Workers, which others watch, read files
- * themselves, unless they call disk_use_in_process(); so does this process if it cannot start
- * another one.
+ * Only the reader process has the file open, because close() may wait for a network, too. A file
+ * that is read sequentially is read ahead. Workers, which their callers watch, read files
+ * themselves, unless they call disk_use_in_process(). This process also reads files itself if it
+ * cannot start another one.
  */
 #ifndef NETSYNC_IO_DISK_H
 #define NETSYNC_IO_DISK_H
@@ -23,36 +23,39 @@
 
 struct disk;
 
-/* An open file; regular ones are read in the reader process. */
+/* An open file. Regular files are read in the reader process. */
 struct disk_file {
 	struct disk *disk;    /* NULL if this process reads @fd */
 	char *name;	      /* for messages */
-	char *path;	      /* by which the reader process opens it */
-	int flags;	      /* of open(2) */
-	struct stat st;	      /* when it was opened */
-	int fd;		      /* in this process; -1 if not open here */
-	int fd_there;	      /* in the reader process */
+	char *path;	      /* path by which the reader process opens the file */
+	int flags;	      /* flags of open(2) */
+	struct stat st;	      /* status of the file when it was opened */
+	int fd;		      /* descriptor in this process; -1 if not open here */
+	int fd_there;	      /* descriptor in the reader process */
 	unsigned int process; /* which reader process has it open; 0 if none */
-	uint64_t next;	      /* behind the bytes that were read last */
-	bool is_crowded;      /* more files are read in turn than can be read ahead */
-	uint64_t stuck_at;    /* reading from here on was given up; UINT64_MAX: nowhere */
-	bool is_closed;	      /* the reader process is still reading ahead in it */
+	uint64_t next;	      /* offset after the bytes that were read last */
+	bool is_crowded; /* data read ahead was dropped, because too many files are read in turn */
+	uint64_t stuck_at; /* offset from which reading was given up; UINT64_MAX if it was not */
+	bool is_closed;	   /* the reader process is still reading ahead in it */
 };
 
 /*
  * Called about once a second while there is no progress with a file, whose st_dev is 0 if the
- * file is not open yet; *@has_warned is false at first. Return true to give up.
+ * file is not open yet. *@has_warned is initially false. Return true to give up.
  */
 typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t silent_ms,
 			     bool *has_warned);
 
-/* Return NULL if out of memory. Processes are started when they are needed. */
+/*
+ * Create the object. Reader processes are started when they are needed. Return NULL if out of
+ * memory.
+ */
 struct disk *disk_new(disk_is_over is_over, void *data);
 /* In a worker: read through a reader process, as the process that started the worker does. */
 void disk_use_in_process(struct disk *disk);
 /* End the reader process; it is started again if it is needed. */
 void disk_stop(struct disk *disk);
-/* Files must be closed before. */
+/* Free the object. All its files must be closed. */
 void disk_free(struct disk *disk);
 
 /*
@@ -67,22 +70,25 @@ int disk_walk(struct disk *disk, const char *path);
  * given up.
  */
 struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
-/* Take an open file, which is closed if that fails: NULL, and errno. */
+/* Take ownership of an open file. On failure, close it, return NULL, and set errno. */
 struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name);
 void disk_close(struct disk_file *file);
 /*
- * Open by open(2) with @flags, but do not wait until a program writes to a pipe: reads wait, for
- * which there is a time limit. Return a descriptor, or -1 and set errno.
+ * Open a file by open(2) with @flags, but do not wait until a program writes to a pipe. Reads
+ * wait for that instead, with a time limit. Return a descriptor, or -1 and set errno.
  */
 int disk_open_at_once(const char *path, int flags);
 
-/* Was reading it given up? */
+/* Was reading of the file given up? */
 static inline bool disk_is_stuck(const struct disk_file *file)
 {
 	return file && file->stuck_at != UINT64_MAX;
 }
 
-/* Read as pread(2). Negative: -errno, or -ETIMEDOUT if the file was given up, now or before. */
+/*
+ * Read as pread(2) does. Return the number of bytes, or a negative errno value; -ETIMEDOUT means
+ * that the file was given up, now or earlier.
+ */
 ssize_t disk_read(struct disk_file *file, void *to, size_t size, uint64_t at);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Commands of disk.c to the reader process (reader.c), and its answers. */
+/* Commands that disk.c sends to the reader process (reader.c), and its answers. */
 #ifndef NETSYNC_IO_DISK_PROTOCOL_H
 #define NETSYNC_IO_DISK_PROTOCOL_H
 
@@ -19,20 +19,21 @@ enum disk_what { DISK_WALK, DISK_OPEN, DISK_READ, DISK_CLOSE };
 
 struct disk_command {
 	uint32_t what;
-	uint32_t path_size; /* bytes of the path that follows, with its 0; or 0 */
-	uint64_t serial;    /* number of the command */
-	int32_t fd;	    /* of the reader process */
-	int32_t flags;	    /* DISK_OPEN: of open(2) */
-	uint32_t slot;	    /* DISK_READ: where bytes go */
-	uint32_t size;	    /* DISK_READ: bytes */
-	uint64_t at;	    /* DISK_READ: their place in the file */
+	/* Size of the path that follows, with its terminating NUL (bytes), or 0. */
+	uint32_t path_size;
+	uint64_t serial; /* number of the command */
+	int32_t fd;	 /* descriptor in the reader process */
+	int32_t flags;	 /* DISK_OPEN: flags of open(2) */
+	uint32_t slot;	 /* DISK_READ: slot to fill */
+	uint32_t size;	 /* DISK_READ: number of bytes */
+	uint64_t at;	 /* DISK_READ: offset in the file (bytes) */
 };
 
 /* The answer to a command of any kind. */
 struct disk_answer {
 	uint64_t serial;
-	int64_t result; /* of the system call, or -errno */
-	struct stat st; /* DISK_OPEN */
+	int64_t result; /* result of the system call, or a negative errno value */
+	struct stat st; /* DISK_OPEN: status of the file */
 };
 
 /* The task of a reader process; @data is the address of the shared memory. */

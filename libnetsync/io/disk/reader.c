@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The reader process: commands -> system calls that may never return, and their results. */
+/*
+ * The reader process, which runs commands by system calls that may never return, and sends their
+ * results.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -22,7 +25,7 @@ static void read_first_byte(const char *path)
 	close(fd);
 }
 
-/* Visit all files of a path, as the search in find.c does, which reports errors. */
+/* Visit all files below a path, as the search in find.c does. That search reports errors. */
 static void walk_files_of_path(char *path)
 {
 	char *paths[] = { path, NULL };
@@ -42,8 +45,8 @@ static void walk_files_of_path(char *path)
 }
 
 /*
- * Open a regular file. Others are refused before open(): who writes to a pipe would find
- * a reader, and lose it again.
+ * Open a regular file. Reject other files before open(): the writer of a pipe would see a reader
+ * that immediately disappears.
  */
 static int64_t open_regular_file(const char *path, int flags, struct stat *st)
 {
