@@ -14,10 +14,10 @@
 
 #include "io/perf/record.h"
 
-/* Bytes that are copied at a time. Chosen. */
+/* Number of bytes copied at a time. Chosen. */
 #define BLOCK_SIZE 65536
 
-/* Places of numbers of 64 bits in a file's header: the size of records. */
+/* Offset of the size of all records (64 bits) in a file's header (bytes). */
 #define DATA_SIZE_AT 48
 /* Size of an entry in the table of features (bytes): its offset and its size. */
 #define SECTION_SIZE 16
@@ -29,7 +29,8 @@ struct perf_copy {
 	struct perf_file file;
 	FILE *out;
 	uint64_t written;
-	struct range events; /* times of events in the original; hi < lo: none has one */
+	/* Time range of events in the original; if hi < lo, no event has a time. */
+	struct range events;
 	uint8_t record[PERF_MAX_RECORD];
 };
 
@@ -43,7 +44,7 @@ static int put_perf_bytes(struct perf_copy *copy, const void *bytes, size_t size
 		       io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
-/* Write a number at a place that was written. */
+/* Overwrite a number in the copy at the offset @at. */
 static int overwrite_number_at(struct perf_copy *copy, uint64_t at, uint64_t number)
 {
 	uint8_t bytes[8];
@@ -55,7 +56,7 @@ static int overwrite_number_at(struct perf_copy *copy, uint64_t at, uint64_t num
 		       io_fail_file(copy->task.io, copy->task.to, -errno);
 }
 
-/* Copy bytes @from to @to of the original. */
+/* Copy the bytes from offset @from to @to of the original. */
 static int copy_perf_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 {
 	uint8_t block[BLOCK_SIZE];
@@ -104,7 +105,7 @@ static void set_record_number(struct perf_copy *copy, uint32_t at, uint64_t numb
 	number_to_bytes(copy->record + at, number, 8, copy->file.big_endian);
 }
 
-/* Change a time in a record's data, copy->record. As correct_perf_time(). */
+/* Correct a time in a record's data, copy->record. Return as correct_perf_time() does. */
 static int set_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 {
 	int64_t new_ns;
@@ -115,7 +116,7 @@ static int set_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 	return ret;
 }
 
-/* The place of a time in the data of a record of the kernel, besides that at its end. */
+/* Find the offset of a time in the data of a kernel record, other than the time at its end. */
 static bool find_own_time(const struct perf_record *record, uint32_t *at)
 {
 	switch (record->type) {
@@ -134,8 +135,8 @@ static bool find_own_time(const struct perf_record *record, uint32_t *at)
 }
 
 /*
- * Change all times of a record of the kernel; copy->record is its data. perf has recorded
- * some without times, which are 0. As correct_perf_time().
+ * Correct all times of a kernel record, whose data is copy->record. perf recorded some records
+ * without times; these times are 0. Return as correct_perf_time() does.
  */
 static int correct_record_times(struct perf_copy *copy, const struct perf_record *record)
 {
@@ -156,13 +157,16 @@ static int correct_record_times(struct perf_copy *copy, const struct perf_record
 		       ret;
 }
 
-/* The pipe format has features in records: change those with times. As correct_perf_time(). */
+/*
+ * Correct the times in a feature, which the pipe format stores in a record. Return as
+ * correct_perf_time() does.
+ */
 static int correct_feature_times(struct perf_copy *copy, const struct perf_record *record)
 {
 	const struct perf_file *file = &copy->file;
 	int ret;
 
-	/* Behind the number of the feature. */
+	/* The data follows the number of the feature. */
 	if (record->size < 8)
 		return 0;
 	switch (perf_read_number(file, record->data, 8)) {
@@ -237,9 +241,9 @@ static int copy_perf_records(struct perf_copy *copy)
 	return ret;
 }
 
-/* ---- what is behind them ---------------------------------------------------- */
+/* ---- sections after the records ---------------------------------------------- */
 
-/* Write a new time at a place of the original that has moved. Return 0, or a negative value. */
+/* Write the corrected time of the original's time at offset @at. Return 0, or a negative value. */
 static int put_corrected_time(struct perf_copy *copy, uint64_t at, int64_t time_ns)
 {
 	int64_t new_ns;
@@ -262,7 +266,7 @@ static int change_features(struct perf_copy *copy, uint64_t moved)
 	return ret;
 }
 
-/* Write the features, of which each place moves, and how many bytes records have. */
+/* Write the features, whose offsets change, and the new size of the records. */
 static int copy_perf_features(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
@@ -285,7 +289,7 @@ static int copy_perf_features(struct perf_copy *copy)
 	return ret ? ret : overwrite_number_at(copy, DATA_SIZE_AT, end - file->data_at);
 }
 
-/* Find from when to when there are events. */
+/* Find the time range of events. */
 static int find_event_range(struct perf_copy *copy)
 {
 	struct perf_records records;
@@ -308,7 +312,7 @@ static int find_event_range(struct perf_copy *copy)
 			       copy->task.from);
 }
 
-/* ---- the function of the library ------------------------------------------ */
+/* ---- the public call ------------------------------------------------------- */
 
 static int check_perf_file(struct perf_copy *copy)
 {
@@ -342,7 +346,7 @@ static int write_perf_copy(struct perf_copy *copy)
 	struct stat st;
 	int ret, fd;
 
-	/* Not of the open file, which is another one if the original is compressed. */
+	/* Use the path, because the open file is a copy if the original is compressed. */
 	if (stat(copy->task.from, &st))
 		return io_fail_file(copy->task.io, copy->task.from, -errno);
 	fd = io_create_copy(&copy->task, st.st_mode);

@@ -17,14 +17,14 @@
 /* Maximum number of bytes of deferred events. Chosen: a file is not trusted. */
 #define MAX_WAITING (UINT64_C(1) << 30)
 
-/* An event, or how many were lost, that waits for its turn. */
+/* A deferred event, or a deferred report of lost events. */
 struct waiting_event {
 	int64_t time_ns;
-	uint64_t number; /* in the file: the order of what has one time */
-	uint64_t lost;	 /* not 0: so many were lost, and there is no event */
+	uint64_t number; /* number in the file, which orders items of equal time */
+	uint64_t lost;	 /* number of lost events; if not 0, there is no event */
 	uint32_t cpu;
 	uint32_t size;
-	uint8_t data[]; /* as the kernel's descriptions say */
+	uint8_t data[]; /* fields as the kernel's descriptions declare them */
 };
 
 struct perf_events {
@@ -33,18 +33,19 @@ struct perf_events {
 	struct perf_file file;
 	struct tracefs_types *types;
 	struct perf_records records;
-	bool has_begun; /* there was a sample, */
-	int32_t clock;	/* of this clock */
+	bool has_begun; /* a sample was read */
+	int32_t clock;	/* clock of the samples */
 	struct waiting_event **waiting;
-	size_t num, room; /* waiting, and allocated */
-	uint64_t bytes;	  /* of what is waiting */
+	size_t num, room; /* number of deferred items, and number allocated */
+	uint64_t bytes;	  /* size of the deferred items (bytes) */
 	uint64_t number;
-	int64_t latest_ns; /* the latest time until now, */
-	int64_t round_ns;  /* when the last round ended, */
-	int64_t past_ns;   /* and when the one before ended: what comes is later */
+	int64_t latest_ns; /* latest time so far (ns) */
+	int64_t round_ns;  /* latest time when the last round ended (ns) */
+	/* Latest time when the round before it ended (ns). Later records are after this time. */
+	int64_t past_ns;
 };
 
-/* ---- what waits ----------------------------------------------------------- */
+/* ---- deferred events ------------------------------------------------------ */
 
 static int compare_waiting_events(const void *a, const void *b)
 {

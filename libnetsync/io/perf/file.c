@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A perf.data file -> attributes of events, features, and the place of its records. */
+/* Read a perf.data file: attributes of events, features, and the position of its records. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "io/perf/file.h"
 #include "util/array.h"
 
-/* Header size in the pipe format and in the file format, bytes. */
+/* Header size in the pipe format and in the file format (bytes). */
 #define PIPE_HEADER_SIZE 16
 #define FILE_HEADER_SIZE 104
 
-/* A struct perf_file_section: the position and the size of a section. */
+/* Size of a struct perf_file_section, which contains a section's offset and size (bytes). */
 #define SECTION_SIZE 16
 
 struct section {
@@ -19,20 +19,22 @@ struct section {
 	uint64_t size;
 };
 
-/* PERF_TYPE_TRACEPOINT, and flags of struct perf_event_attr, by their numbers. */
+/* PERF_TYPE_TRACEPOINT, and bit numbers of flags of struct perf_event_attr. */
 #define TYPE_TRACEPOINT 2
 #define FLAG_SAMPLE_ID_ALL 18
 #define FLAG_USE_CLOCKID 25
 
-/* Bytes of a struct perf_event_attr: with and without its clockid, and at most. */
+/* Minimum size of a struct perf_event_attr, offset of its clockid, and maximum size (bytes). */
 #define ATTR_MIN_SIZE 64
 #define ATTR_CLOCK_AT 92
-#define ATTR_MAX_SIZE 4096 /* chosen: it has 136 in Linux 6.12 */
+#define ATTR_MAX_SIZE 4096 /* chosen: Linux 6.12 has 136 */
 
-/* Attributes of a file at most. Chosen: Linux has some 3,000 tracepoints. */
+/* Maximum number of attributes of a file. Chosen: Linux has some 3,000 tracepoints. */
 #define MAX_ATTRS 8192
 
-/* Bytes of a host's name with the 0 at most; the kernel's have 65. Chosen. */
+/*
+ * Maximum size of a host name with its terminating NUL (bytes). Chosen: the kernel's limit is 65.
+ */
 #define MAX_HOSTNAME 4096
 
 int perf_set_problem(struct perf_file *file, const char *words)
@@ -89,7 +91,7 @@ static bool has_attr_flag(const struct perf_file *file, uint64_t flags, unsigned
 }
 
 /*
- * Read a struct perf_event_attr, at whose end the cursor is then. Return NULL if out of memory
+ * Read a struct perf_event_attr, and advance the cursor to its end. Return NULL if out of memory
  * or if the input is invalid.
  */
 static struct perf_attr *add_perf_attr(struct perf_file *file, struct cursor *cursor)
@@ -128,7 +130,7 @@ static struct perf_attr *add_perf_attr(struct perf_file *file, struct cursor *cu
 	return attr;
 }
 
-/* Read the ids of the last attribute. 0, cursor->bad being set, or -ENOMEM. */
+/* Read the ids of the last attribute. Return 0, possibly with cursor->bad set, or -ENOMEM. */
 static int add_attr_ids(struct perf_file *file, struct cursor *cursor)
 {
 	while (!cursor->bad && cursor->end - cursor->at >= 8) {
@@ -155,7 +157,7 @@ int perf_read_attr(struct perf_file *file, struct cursor *cursor)
 	return ret;
 }
 
-/* A struct perf_file_attr: an attribute, then where its ids are. */
+/* Read a struct perf_file_attr: an attribute, and the position of its ids. */
 static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
 {
 	struct cursor cursor = make_perf_cursor(file, at, size - SECTION_SIZE), ids;
@@ -168,7 +170,7 @@ static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
 	section = read_perf_section(&cursor);
 	if (cursor.bad || !open_perf_section(file, &ids, &section))
 		return perf_set_problem(file, PERF_CUT_SHORT);
-	/* A small file could have the same ids for all attributes. */
+	/* Otherwise a small file could have */
 	if (file->num_ids + section.size / 8 > file->size / 8)
 		return perf_set_problem(file, "several events have the same ids");
 	file->attrs_end = max_uint64(file->attrs_end, ids.end);
@@ -256,7 +258,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 	case PERF_HEADER_HOSTNAME:
 		return read_hostname(file, cursor);
 	case PERF_HEADER_SAMPLE_TIME:
-		/* perf has written 0 where it did not look at the events. */
+		/* The time is 0 if perf did not examine the events. */
 		begin = cursor->at;
 		cursor_skip(cursor, 8);
 		file->span_at = cursor_read_number(cursor, 8) ? begin : 0;
@@ -271,7 +273,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 	}
 }
 
-/* The places of features follow the records, in the order of their numbers. */
+/* Read the features. Their positions follow the records, in the order of their numbers. */
 static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 {
 	struct cursor places = make_perf_cursor(file, file->data_end, file->size - file->data_end);
@@ -281,7 +283,7 @@ static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 		struct section section;
 		struct cursor cursor;
 
-		/* The bits are in words of 64; a big-endian machine begins with the last byte. */
+		/* The bits are in 64-bit words. A big-endian machine writes the last byte first. */
 		if (!(bits[file->big_endian ? (i / 8) ^ 7 : i / 8] >> i % 8 & 1))
 			continue;
 		section = read_perf_section(&places);
@@ -293,7 +295,7 @@ static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 	return ret;
 }
 
-/* ---- formats of events ------------------------------------------------- */
+/* ---- event formats ----------------------------------------------------- */
 
 /*
  * Skip the header and the formats of ftrace's own events, as at the start of a trace.dat file.
@@ -329,7 +331,7 @@ int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data
 
 /* ---- the header -------------------------------------------------------- */
 
-/* The format of files: places of attributes, records and features. */
+/* Read the header of the file format: positions of attributes, records and features. */
 static int read_file_header(struct perf_file *file, struct cursor *cursor)
 {
 	const uint64_t attr_size = cursor_read_number(cursor, 8);
@@ -337,12 +339,12 @@ static int read_file_header(struct perf_file *file, struct cursor *cursor)
 	uint8_t bits[PERF_HEADER_BITS / 8];
 	int ret;
 
-	cursor_skip(cursor, SECTION_SIZE); /* types of events, of old files */
+	cursor_skip(cursor, SECTION_SIZE); /* event types, used by old files */
 	cursor_read_bytes(cursor, bits, sizeof(bits));
 	if (cursor->bad || data.at > file->size)
 		return perf_set_problem(file, PERF_CUT_SHORT);
 	file->data_at = data.at;
-	/* perf writes the size, and all features, when it ends. */
+	/* perf writes the size and all features only at the end of the recording. */
 	file->was_cut = !data.size || data.size > file->size - data.at;
 	file->data_end = file->was_cut ? file->size : data.at + data.size;
 	ret = read_file_attrs(file, &attrs, attr_size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The contents of a perf.data file of perf record, in the format of the kernel's
- * tools/perf/Documentation/perf.data-file-format.txt: attributes of events, features of the
- * file, and where its records are. "perf record -o -" writes the pipe format, where
- * attributes and features are records as well.
+ * tools/perf/Documentation/perf.data-file-format.txt: attributes of events, features of the file,
+ * and the position of its records. "perf record -o -" writes the pipe format, in which attributes
+ * and features are records, too.
  */
 #ifndef NETSYNC_PERF_FILE_H
 #define NETSYNC_PERF_FILE_H
@@ -14,12 +14,12 @@
 
 #include "io/tracefs/format.h"
 
-/* The beginning of a file: this word, in the byte order of the machine. */
+/* First word of a file, in the byte order of the recording machine. */
 #define PERF_MAGIC "PERFILE2"
 #define PERF_MAGIC_SWAPPED "2ELIFREP"
 #define PERF_MAGIC_SIZE 8
 
-/* sample_type: the members of samples, in the order of enum perf_event_sample_format. */
+/* Bits of sample_type: the members of samples, in the order of enum perf_event_sample_format. */
 enum {
 	PERF_SAMPLE_IP = 1 << 0,
 	PERF_SAMPLE_TID = 1 << 1,
@@ -35,7 +35,7 @@ enum {
 	PERF_SAMPLE_IDENTIFIER = 1 << 16,
 };
 
-/* read_format: the members of PERF_SAMPLE_READ. */
+/* Bits of read_format: the members of PERF_SAMPLE_READ. */
 enum {
 	PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0,
 	PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1,
@@ -46,19 +46,19 @@ enum {
 
 /* The members of struct perf_event_attr that netsync uses. */
 struct perf_attr {
-	uint64_t config; /* of a tracepoint: the number of its events */
+	uint64_t config; /* for a tracepoint, its event id */
 	uint64_t sample_type;
 	uint64_t read_format;
-	uint32_t copy; /* how many before it are of the same tracepoint */
-	int32_t clock; /* clockid_t; PERF_OWN_CLOCK */
+	uint32_t copy; /* number of earlier attributes of the same tracepoint */
+	int32_t clock; /* clockid_t, or PERF_OWN_CLOCK */
 	bool is_tracepoint;
 	bool has_trailer; /* records other than samples end with time and processor */
 };
 
-/* Without option -k, perf's times are of the clock of the kernel's scheduler. */
+/* Value of perf_attr.clock without option -k: the clock of the kernel's scheduler. */
 #define PERF_OWN_CLOCK (-1)
 
-/* An id that samples have, and whose it is. */
+/* An id in samples, and the index of its attribute. */
 struct perf_id {
 	uint64_t id;
 	uint32_t attr;
@@ -70,30 +70,30 @@ struct perf_file {
 	bool big_endian;
 	bool is_pipe;
 	bool was_cut;	  /* perf record did not end properly */
-	bool has_folder;  /* other files have the records ("perf record --threads") */
-	uint64_t data_at; /* of records */
+	bool has_folder;  /* the records are in other files ("perf record --threads") */
+	uint64_t data_at; /* offset of the records (bytes) */
 	uint64_t data_end;
-	uint64_t attrs_end;    /* of attributes and ids, wherever they are */
-	uint32_t num_features; /* whose places begin at data_end */
+	uint64_t attrs_end;    /* end of the last attribute or id (bytes) */
+	uint32_t num_features; /* number of features, whose positions begin at data_end */
 	/* Position of the features that contain times in a file, or 0 if there are none. */
 	uint64_t clock_ns_at;
 	uint64_t span_at;
 
 	struct perf_attr *attrs;
 	size_t num_attrs;
-	size_t attr_room;    /* attributes allocated */
-	struct perf_id *ids; /* in their order, once perf_index_attrs() was called */
+	size_t attr_room;    /* number of attributes allocated */
+	struct perf_id *ids; /* sorted by id after perf_index_attrs() */
 	size_t num_ids;
-	size_t id_room; /* ids allocated */
+	size_t id_room; /* number of ids allocated */
 
 	/* Contents of features. */
 	char *hostname;	     /* NULL if unknown */
-	uint64_t formats_at; /* what tracefs says of events; 0: it is not there */
+	uint64_t formats_at; /* offset of the event formats of tracefs (bytes); 0 if missing */
 	uint64_t formats_size;
-	/* HEADER_CLOCK_DATA: readings of two clocks at one instant, ns. */
+	/* HEADER_CLOCK_DATA: readings of two clocks at one instant (ns). */
 	bool has_wall;
 	int32_t wall_clock; /* the clockid_t of clock_ns */
-	uint64_t wall_ns;   /* CLOCK_REALTIME */
+	uint64_t wall_ns;   /* reading of CLOCK_REALTIME */
 	uint64_t clock_ns;
 
 	const char *problem; /* why the file cannot be read; a clause */
@@ -123,21 +123,24 @@ enum {
 };
 
 /*
- * Read an attribute or feature from @cursor on; records of the pipe format contain these.
- * Return 0, or as perf_open().
+ * Read an attribute or feature at @cursor. Records of the pipe format contain these. Return 0, or
+ * an error as perf_open() does.
  */
 int perf_read_attr(struct perf_file *file, struct cursor *cursor);
 int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature);
 
-/* All attributes were read, before the first record of an event is. */
+/* Index all attributes. Call this after reading them, and before reading the first event record. */
 void perf_index_attrs(struct perf_file *file);
 /* Return the attribute with an id, or NULL if there is none. */
 const struct perf_attr *perf_find_attr(const struct perf_file *file, uint64_t id);
 
-/* Call @use with the file's description of each event type. Return 0, or as perf_open(). */
+/*
+ * Call @use with the file's description of each event type. Return 0, or an error as perf_open()
+ * does.
+ */
 int perf_read_formats(struct perf_file *file, tracefs_use_format use, void *data);
 
-/* The number in @size bytes. */
+/* Return the number in @size bytes. */
 uint64_t perf_read_number(const struct perf_file *file, const uint8_t *bytes, unsigned int size);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader of perf.data, the files of perf record with samples of tracepoints.
+ * The reader of perf.data files, written by perf record, with samples of tracepoints.
  *
- * A file is read twice: for its span, then to push packets. perf writes what it finds in the
- * buffers of all processors in rounds: records of one round are in no order, but none is earlier
- * than all of the round before the last one. The library sorts packets; up to when it has all of
- * them follows from the rounds.
+ * A file is read twice: to find its time span, and to push packets. perf writes the contents of
+ * the buffers of all processors in rounds. Records of one round are unordered, but none is
+ * earlier than all records of the round before the last one. The library sorts packets. The
+ * rounds determine up to which time all packets were read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,18 +21,18 @@
 struct perf {
 	struct perf_file file;
 	struct tracefs_formats formats;
-	uint64_t num_records; /* that can be read */
+	uint64_t num_records; /* number of readable records */
 	struct perf_records records;
-	uint64_t num_read; /* of them; 0: reading did not begin */
-	int64_t latest_ns; /* the latest time until now, */
-	int64_t round_ns;  /* when the last round ended, */
-	int64_t past_ns;   /* and when the one before ended: what comes is later */
-	struct range span; /* of events that are wanted; hi < lo: none */
-	/* Events that records say were lost; two kinds of records say so of the same. */
+	uint64_t num_read; /* number of records read; 0 if reading has not begun */
+	int64_t latest_ns; /* latest time so far (ns) */
+	int64_t round_ns;  /* latest time when the last round ended (ns) */
+	int64_t past_ns;   /* latest time when the round before it ended (ns) */
+	struct range span; /* time range of events in the window; if hi < lo, none */
+	/* Number of lost events. Two kinds of records report the same losses. */
 	uint64_t lost, lost_in_sum;
 };
 
-/* Clocks of option -k, as trace-cmd calls them. */
+/* Clocks of option -k, with trace-cmd's names for them. */
 static const struct perf_clock {
 	int32_t id;
 	const char *name;
@@ -59,13 +59,13 @@ static int fail_perf_trace(struct trace *trace, int err)
 	return perf_fail(&perf->file, trace->io, trace->path, err);
 }
 
-/* ---- what is in a file -------------------------------------------------- */
+/* ---- contents of a file ------------------------------------------------ */
 
 /* Findings of a scan of a file. */
 struct perf_scan {
 	uint64_t samples;
 	uint64_t timeless; /* samples without a time */
-	int32_t clock;	   /* of the first sample that has a time */
+	int32_t clock;	   /* clock of the first sample that has a time */
 };
 
 static void scan_perf_sample(struct trace *trace, struct perf_scan *look,
@@ -97,7 +97,7 @@ static void warn_of_damaged_perf(struct trace *trace, uint64_t at)
 		(unsigned long long)at);
 }
 
-/* Read the whole file: find its span. */
+/* Read the whole file to find its time span. */
 static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 {
 	struct perf *perf = trace->state;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The pipe format ("perf record -o -"): records -> attributes of events and features. */
+/*
+ * Read attributes of events and features from the records of the pipe format ("perf record -o
+ * -").
+ */
 #include <errno.h>
 
 #include "io/perf/record.h"
 
-/* Return 0, or as perf_open(). */
+/* Read an attribute or feature from a record. Return 0, or an error as perf_open() does. */
 static int read_header_record(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor cursor = {
@@ -45,6 +48,6 @@ int perf_read_pipe_header(struct perf_file *file)
 	}
 	perf_release_records(&records);
 	perf_index_attrs(file);
-	/* Whoever reads all records meets the damage. */
+	/* The reader of all records reports the damage. */
 	return ret ? ret : next == -ENOMEM ? next : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A perf.data file -> its records, which can be in a stream of zstd. */
+/* Read the records of a perf.data file, which may be compressed as a zstd stream. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +7,17 @@
 
 #include "io/perf/record.h"
 
-/* Number of bytes that are read at once. Chosen: at least four records of the largest size. */
+/* Number of bytes read at a time. Chosen: at least four records of the largest size. */
 #define CHUNK_SIZE 262144
 
-/* Records that were compressed. */
+/* State of decompressing records. */
 struct perf_unpacked {
-	ZSTD_DStream *stream;		 /* one for the whole file */
-	uint8_t packed[PERF_MAX_RECORD]; /* of one record of the file */
-	ZSTD_inBuffer in;		 /* of that what was not decompressed yet */
+	ZSTD_DStream *stream;		 /* the file has only one stream */
+	uint8_t packed[PERF_MAX_RECORD]; /* compressed data of one record of the file */
+	ZSTD_inBuffer in;		 /* the part of @packed that was not decompressed yet */
 	uint8_t plain[2 * (PERF_MAX_RECORD + 1)];
-	size_t at;   /* of the next record in plain */
-	size_t size; /* of plain */
+	size_t at;   /* offset of the next record in @plain (bytes) */
+	size_t size; /* number of bytes in @plain */
 };
 
 void perf_begin_records(struct perf_records *records, const struct perf_file *file)
@@ -99,7 +99,7 @@ static int read_next_in_file(struct perf_records *records, struct perf_record *r
 		ret = load_record_bytes(records, PERF_HEAD_SIZE + record->size);
 	if (ret <= 0)
 		return ret ? ret : -EILSEQ;
-	/* The bytes may have been read anew. */
+	/* The chunk may have been replaced, so parse the header again. */
 	read_record_head(file, records->chunk + (records->at - records->chunk_at), record);
 	records->at += PERF_HEAD_SIZE + record->size;
 	record->at = records->at;
@@ -125,7 +125,7 @@ static struct perf_unpacked *new_perf_unpacked(void)
 	return NULL;
 }
 
-/* Take what a record has compressed. Return 0, or as perf_next_record(). */
+/* Use the data of a compressed record. Return 0, or an error as perf_next_record() does. */
 static int unpack_compressed_record(struct perf_records *records, const struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
@@ -154,7 +154,7 @@ static int unpack_more_records(struct perf_unpacked *unpacked)
 	ZSTD_outBuffer out = { unpacked->plain, sizeof(unpacked->plain), 0 };
 	const size_t taken = unpacked->in.pos;
 
-	/* Up to a record is left. */
+	/* Less than a record may be left. */
 	unpacked->size -= unpacked->at;
 	memmove(unpacked->plain, unpacked->plain + unpacked->at, unpacked->size);
 	unpacked->at = 0;
@@ -167,7 +167,7 @@ static int unpack_more_records(struct perf_unpacked *unpacked)
 	return 1;
 }
 
-/* The next record of those that were compressed. As perf_next_record(). */
+/* Read the next record from decompressed data. Return as perf_next_record() does. */
 static int read_next_unpacked(struct perf_records *records, struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
@@ -200,7 +200,7 @@ int perf_next_record(struct perf_records *records, struct perf_record *record)
 		if (ret <= 0 || (record->type != PERF_RECORD_COMPRESSED &&
 				 record->type != PERF_RECORD_COMPRESSED2))
 			return ret;
-		/* None is within another one. */
+		/* A compressed record cannot be inside another one. */
 		if (!record->at)
 			return -EILSEQ;
 		ret = unpack_compressed_record(records, record);

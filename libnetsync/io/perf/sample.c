@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A record of the kernel -> its time, processor, and the raw event of a sample. */
+/* Decode a kernel record: its time, its processor, and the raw event of a sample. */
 #include <netsync-io.h>
 
 #include "io/perf/record.h"
 
-/* A walk through a record's data. */
+/* The current position in a record's data. */
 struct sample_walk {
 	const struct perf_file *file;
 	const uint8_t *data;
@@ -34,7 +34,7 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 		walk->at += words * 8;
 }
 
-/* ---- whose a record is -------------------------------------------------- */
+/* ---- attribute of a record ---------------------------------------------- */
 
 /* Fields before the id of a sample without PERF_SAMPLE_IDENTIFIER. */
 #define BEFORE_ID (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR)
@@ -45,7 +45,7 @@ static void skip_sample_words(struct sample_walk *walk, uint64_t words)
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-/* Each has 8 bytes. */
+/* Return the size of fields of 8 bytes each (bytes). */
 static uint32_t compute_fields_size(uint64_t fields)
 {
 	return 8 * (uint32_t)__builtin_popcountll(fields);
@@ -64,7 +64,7 @@ static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
 		return file->num_attrs ? first : NULL;
 	if (!is_sample && !first->has_trailer)
 		return first;
-	/* perf takes care that the id is at one place in the records of all. */
+	/* perf ensures that all attributes have the id at the same position in records. */
 	if (!(first->sample_type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
 		return first;
 	if (!(first->sample_type & PERF_SAMPLE_IDENTIFIER))
@@ -76,7 +76,7 @@ static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
 	if (!is_sample)
 		at = record->size - at;
 	id = perf_read_number(file, record->data + at, 8);
-	/* What perf itself has recorded of threads that ran before has no id. */
+	/* Records that perf synthesizes for threads that already ran have no id. */
 	return id ? perf_find_attr(file, id) : first;
 }
 
@@ -104,7 +104,7 @@ static void read_sample_cpu(struct sample_walk *walk, struct perf_sample *sample
 	read_sample_number(walk, 4);
 }
 
-/* Pass what counters showed. */
+/* Skip the values of counters. */
 static void skip_counter_values(struct sample_walk *walk, uint64_t format)
 {
 	const uint64_t times = format &
