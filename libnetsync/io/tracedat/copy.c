@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copy of a trace.dat file with corrected times. All is as in the original, but for an
- * added option TIME_SHIFT: offsets to add to times, for each processor. trace-cmd and its
- * library, for which the option corrects virtual machines, apply it to every 64-bit time.
+ * Copy a trace.dat file with corrected times. The copy is the same as the original except for an
+ * added TIME_SHIFT option, which contains offsets that are added to times, for each processor.
+ * trace-cmd and its library, in which the option corrects virtual machines, apply it to every
+ * 64-bit time.
  *
- * Of a part of the events, the pages of each processor are written anew at their place, or,
- * if they were compressed, without that behind all else: what is left of their place is a
- * hole in the file, as nothing else is to move.
+ * If only a part of the events is copied, the pages of each processor are rewritten at their
+ * offset. If they were compressed, they are instead appended uncompressed to the file. The unused
+ * rest of their original space is a hole in the file, because no other data may move.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,25 +20,25 @@
 #include "io/tracedat/page.h"
 #include "io/tracedat/section.h"
 
-/* Bytes that are copied between two reports of progress. Chosen. */
+/* Number of bytes copied between two reports of progress. Chosen. */
 #define COPY_SIZE (1 << 20)
 
 struct dat_copy {
 	struct copy_task task;
 	struct dat_file file;
 	int fd;
-	uint64_t at;  /* where the next bytes are written */
-	uint64_t end; /* of all that was, version 7 */
+	uint64_t at;  /* offset of the next bytes to write (bytes) */
+	uint64_t end; /* version 7: end of the original's data (bytes) */
 	uint8_t *option;
 	size_t option_size;
 	netsync_io_keep_func keep; /* NULL means all events */
 	netsync_io_progress_func progress;
-	void *data; /* of both */
+	void *data; /* argument of both functions */
 };
 
 /* ---- the option -------------------------------------------------------- */
 
-/* A number above those of all processors. */
+/* Return a number greater than the numbers of all processors. */
 static uint32_t count_dat_processors(const struct dat_file *file)
 {
 	uint32_t num = file->cpu_count;
@@ -49,9 +50,7 @@ static uint32_t count_dat_processors(const struct dat_file *file)
 	return num < DAT_MAX_CPUS ? num : DAT_MAX_CPUS;
 }
 
-/*
- * Write the knots of one processor; offsets between them are interpolated, rates are 1.
- */
+/* Write the knots of one processor. Offsets between knots are interpolated; rates are 1. */
 static uint8_t *put_time_shift_knots(const struct dat_file *file, uint8_t *at,
 				     const struct netsync_io_knot *knots, uint32_t num)
 {
@@ -71,7 +70,7 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 {
 	const struct dat_file *file = &copy->file;
 	const uint32_t processors = count_dat_processors(file);
-	/* In the end come the shifts that divide scaling: 0 for each knot. */
+	/* The last array contains the shifts that divide the scaling: 0 for each knot. */
 	uint64_t size = 8 + 4 + 4 + processors * (4 + (uint64_t)num * (3 + 1) * 8);
 	uint8_t *at;
 
@@ -86,7 +85,7 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 		return io_fail_no_memory(copy->task.io);
 	at = dat_put_number(file, copy->option, OPTION_TIME_SHIFT, 2);
 	at = dat_put_number(file, at, size, 4);
-	at = dat_put_number(file, at, 0, 8); /* the host of a guest: none */
+	at = dat_put_number(file, at, 0, 8); /* trace id of the guest's host: none */
 	at = dat_put_number(file, at, SHIFT_INTERPOLATES, 4);
 	at = dat_put_number(file, at, processors, 4);
 	for (uint32_t i = 0; i < processors; i++)
@@ -120,7 +119,7 @@ static int write_dat_number(struct dat_copy *copy, uint64_t number, unsigned int
 	return write_dat_bytes(copy, bytes, size);
 }
 
-/* Copy bytes @from to @to of the original. */
+/* Copy the bytes from offset @from to @to of the original. */
 static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	char *buffer = malloc(COPY_SIZE);
@@ -143,9 +142,9 @@ static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 	return ret;
 }
 
-/* ---- a part of the events ----------------------------------------------- */
+/* ---- copying a part of the events --------------------------------------- */
 
-/* A processor whose pages are written. */
+/* A processor whose pages are being written. */
 struct cut {
 	const struct dat_copy *copy;
 	const struct dat_cpu *cpu;
@@ -159,7 +158,7 @@ static bool is_event_kept(const void *data, uint64_t ts)
 	return copy->keep(copy->data, dat_convert_stamp(&copy->file, cut->cpu->number, ts));
 }
 
-/* Write the pages of a processor from copy->at on. */
+/* Write the pages of a processor at copy->at. */
 static int write_kept_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 			    const struct dat_cpu *cpu)
 {
@@ -188,7 +187,7 @@ static int write_kept_pages(struct dat_copy *copy, const struct dat_buffer *buff
 	return ret;
 }
 
-/* Write the pages of a processor, and set where they are. */
+/* Write the pages of a processor, and set their offset. */
 static int write_kept_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 				struct dat_cpu *cpu)
 {
@@ -227,7 +226,10 @@ static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t 
 	return next;
 }
 
-/* Copy bytes @from to @to of the original, and of events those that are to be kept. */
+/*
+ * Copy the bytes from offset @from to @to of the original, with only those events that are to be
+ * kept.
+ */
 static int copy_kept_range(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	struct dat_buffer *buffer = NULL;
@@ -254,7 +256,7 @@ static int copy_kept_range(struct dat_copy *copy, uint64_t from, uint64_t to)
 	return ret;
 }
 
-/* Version 7: write where the data of all processors are, and that none are compressed. */
+/* Version 7: write the offsets of all processors' data, and mark the data as uncompressed. */
 static int put_buffer_7(struct dat_copy *copy, const struct dat_buffer *buffer)
 {
 	uint8_t flags[2];
@@ -307,11 +309,14 @@ static int write_version_7(struct dat_copy *copy)
 
 /* ---- version 6 --------------------------------------------------------- */
 
-/* Bytes are inserted after the options; events move by whole pages. */
+/*
+ * How data moves in a copy of version 6: bytes are inserted after the options, and events move by
+ * whole pages.
+ */
 struct move {
 	uint64_t options_end;
-	uint64_t by;	 /* how far what is behind options_end moves */
-	uint64_t events; /* where events begin */
+	uint64_t by;	 /* how far the data after options_end moves (bytes) */
+	uint64_t events; /* offset of the first event (bytes) */
 	uint64_t events_by;
 };
 
@@ -341,7 +346,7 @@ static uint64_t compute_moved_offset(const struct move *move, uint64_t at)
 					 at;
 }
 
-/* Correct a stored @place that is at @at, both as in the original. */
+/* Correct the offset @place, which is stored at offset @at. Both are offsets in the original. */
 static int move_stored_offset(struct dat_copy *copy, const struct move *move, uint64_t at,
 			      uint64_t place)
 {
@@ -358,7 +363,7 @@ static int move_stored_offsets(struct dat_copy *copy, const struct move *move)
 	for (size_t i = 0; i < copy->file.num_buffers && !ret; i++) {
 		const struct dat_buffer *buffer = &copy->file.buffers[i];
 
-		/* The place is that of the word "flyrecord" before the list. */
+		/* The stored offset is that of the word "flyrecord" before the list. */
 		if (buffer->told_at)
 			ret = move_stored_offset(copy, move, buffer->told_at,
 						 buffer->list_at - sizeof("flyrecord"));
@@ -406,14 +411,15 @@ static int write_version_6(struct dat_copy *copy)
 	return ret ? ret : move_stored_offsets(copy, &move);
 }
 
-/* ---- the function of the library ---------------------------------------- */
+/* ---- the public call ---------------------------------------------------- */
 
-/* The size of a knot in the first version of the library. */
+/* Size of a knot in the first version of the library (bytes). */
 #define MIN_KNOT_SIZE \
 	(offsetof(struct netsync_io_knot, new_ns) + sizeof(((struct netsync_io_knot *)0)->new_ns))
 
 /*
- * Copy the caller's knots, whose size may be of another version: 0, or after io_fail().
+ * Copy the caller's knots, whose size may be that of another version of the library. Return 0, or
+ * a negative value after io_fail().
  */
 static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knots, const void *from,
 			    uint32_t num, size_t from_size)
@@ -434,7 +440,7 @@ static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knot
 			    "At least two knots are required, in ascending order of time.");
 }
 
-/* Can trace-cmd correct this file by the option? */
+/* Check that trace-cmd can correct this file by the option. */
 static int check_dat_file(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;
@@ -471,7 +477,7 @@ static int write_dat_copy(struct dat_copy *copy, const struct netsync_io_knot *k
 		ret = make_time_shift_option(copy, knots, num);
 	if (ret)
 		return ret;
-	/* Not of the open file, which is another one if the original is compressed. */
+	/* Use the path, because the open file is a copy if the original is compressed. */
 	if (stat(copy->task.from, &st))
 		return io_fail_file(copy->task.io, copy->task.from, -errno);
 	copy->fd = io_create_copy(&copy->task, st.st_mode);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All events of a trace.dat file, of all processors and buffers, in the order of time,
- * with fields as the formats in the file declare them.
+ * Read all events of a trace.dat file, of all processors and buffers, in time order, with fields
+ * as the formats in the file declare them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 struct dat_event_stream {
 	struct dat_pages pages;
 	struct dat_event event; /* the next event */
-	int64_t time_ns;	/* of it; while lost is not 0: of the event before it */
-	uint64_t lost;		/* events lost before it, of which nobody was told yet */
+	int64_t time_ns; /* time of the event, or of the event before it while @lost is not 0 */
+	uint64_t lost;	 /* number of events lost before it that were not reported yet */
 };
 
 struct dat_events {
@@ -46,7 +46,7 @@ static int advance_dat_stream(const struct dat_events *events, struct dat_event_
 		return ret;
 	stream->lost = ret > 0 ? stream->pages.lost : 0;
 	stream->pages.lost = 0;
-	/* A loss is as late as the event before it. */
+	/* A loss has the time of the event before it. */
 	if (ret > 0 && !stream->lost)
 		set_stream_time(events, stream);
 	return ret > 0;
@@ -125,7 +125,7 @@ static int report_dat_event(const struct dat_events *events, const struct dat_ev
 	return events->reading->each(events->reading->data, &event);
 }
 
-/* Tell of the next event of a stream, or of a loss before it. 0; not 0: to stop. */
+/* Report the next event of a stream, or the loss before it. Return 0, or another value to stop. */
 static int report_next_dat_event(struct dat_events *events, struct dat_event_stream *stream)
 {
 	int ret;

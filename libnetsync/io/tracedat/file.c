@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A trace.dat file -> its sections, event formats and buffers (trace-cmd.dat(5)). */
+/* Read the sections, event formats and buffers of a trace.dat file (trace-cmd.dat(5)). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "io/tracedat/section.h"
 
 /*
- * Maximum size of all decompressed sections of a file, bytes. Chosen: formats of all kernel
+ * Maximum size of all decompressed sections of a file (bytes). Chosen: the formats of all kernel
  * events take 4 MiB.
  */
 #define MAX_SECTIONS (64 << 20)
@@ -41,7 +41,7 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t nu
 	return number_to_bytes(bytes, number, size, file->big_endian);
 }
 
-/* A place in the file; version 7 knows the size of each section. */
+/* Return a cursor at an offset of the file. In version 7, each section has its own end. */
 static struct cursor make_dat_cursor(const struct dat_file *file, uint64_t at)
 {
 	return (struct cursor){
@@ -120,7 +120,7 @@ static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64
 
 /* ---- the header -------------------------------------------------------- */
 
-/* Read the layout of ring buffer pages, of which the size of a long is needed. */
+/* Read the layout of ring buffer pages, which contains the kernel's size of a long. */
 static int read_header_info(struct dat_file *file, struct cursor *cursor)
 {
 	const char *commit;
@@ -183,8 +183,8 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
 	file->formats_at = cursor->at;
 	skip_systems(cursor);
 	cursor_skip(cursor, cursor_read_number(cursor, 4)); /* symbols */
-	cursor_skip(cursor, cursor_read_number(cursor, 4)); /* formats of printk() */
-	cursor_skip(cursor, cursor_read_number(cursor, 8)); /* names of tasks */
+	cursor_skip(cursor, cursor_read_number(cursor, 4)); /* printk() formats */
+	cursor_skip(cursor, cursor_read_number(cursor, 8)); /* task names */
 	num_cpus = cursor_read_number(cursor, 4);
 	cursor_read_bytes(cursor, word, sizeof(word));
 	file->no_options = memcmp(word, "options  ", sizeof(word));
@@ -211,8 +211,8 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
 }
 
 /*
- * Read a file of version 7: sections in any order. Those with options have the places of
- * all others, each behind the options that have its place.
+ * Read a file of version 7, which has sections in any order. Option sections contain the offsets
+ * of all other sections; each section follows the options that contain its offset.
  */
 static int read_version_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -271,7 +271,7 @@ static int read_dat_header(struct dat_file *file)
 	cursor_read_word(&cursor, version, sizeof(version));
 	file->version = strtoul(version, NULL, 10);
 	file->big_endian = cursor.big_endian = cursor_read_number(&cursor, 1);
-	cursor_skip(&cursor, 1); /* the size of a long of trace-cmd */
+	cursor_skip(&cursor, 1); /* trace-cmd's size of a long */
 	file->page_size = cursor_read_number(&cursor, 4);
 	if (cursor.bad)
 		return dat_set_problem(file, CUT_SHORT);
@@ -299,8 +299,8 @@ static bool is_page_size(uint32_t size)
 }
 
 /*
- * Data of processors must not overlap, as far as they are in the file: else a small file
- * could have the same data read any number of times.
+ * Check that the processors' data, as far as it is in the file, does not overlap. Otherwise a
+ * small file could have the same data read any number of times.
  */
 static bool is_cpu_data_disjoint(const struct dat_file *file)
 {
@@ -322,7 +322,7 @@ static bool is_cpu_data_disjoint(const struct dat_file *file)
 	return true;
 }
 
-/* Do compressed data grow by no more than those of a recording can? */
+/* Does the compressed data grow by no more than that of a recording can? */
 static bool is_unpacked_size_bounded(const struct dat_file *file)
 {
 	uint64_t left = file->size < UINT64_MAX / 2 / MAX_GROWTH ? file->size * MAX_GROWTH :
@@ -382,7 +382,7 @@ void dat_close(struct dat_file *file)
 	free(file->buffers);
 }
 
-/* ---- formats of events ------------------------------------------------- */
+/* ---- event formats ----------------------------------------------------- */
 
 int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data)
 {

@@ -3,10 +3,9 @@
  * The contents of a trace.dat file of trace-cmd, versions 6 and 7, in the format of
  * trace-cmd.dat(5).
  *
- * The file is not read by libtracecmd, as that does not tell the clock, the machine and
- * the span of a trace, and trusts what it reads: a damaged file makes it write where it
- * must not, or end the process. The file is not mapped either, as it may shrink
- * meanwhile.
+ * libtracecmd is not used, because it does not report the clock, the machine and the time span of
+ * a trace, and trusts its input: a damaged file makes it write outside its memory, or end the
+ * process. The file is not mapped, because it may shrink while it is read.
  */
 #ifndef NETSYNC_TRACEDAT_FILE_H
 #define NETSYNC_TRACEDAT_FILE_H
@@ -17,13 +16,13 @@
 
 #include "io/tracefs/format.h"
 
-/* The beginning of a file: 3 bytes, then a word. */
+/* Magic number of a file: 3 bytes, and a word. */
 #define DAT_MAGIC "\x17\x08\x44tracing"
 #define DAT_MAGIC_SIZE 10
 
 /*
- * Processors, and bytes of a page, at most: above those of any machine. A file's numbers
- * are not trusted.
+ * Maximum number of processors, and maximum page size (bytes). Both exceed those of any machine,
+ * because the numbers in a file are not trusted.
  */
 #define DAT_MAX_CPUS 8192
 #define DAT_MAX_PAGE (1 << 20)
@@ -37,15 +36,15 @@ struct dat_cpu {
 
 /* A ring buffer: the main one, or one with a name. */
 struct dat_buffer {
-	char *name;  /* "": the main one */
+	char *name;  /* "" for the main buffer */
 	char *clock; /* NULL means the file's clock */
 	uint32_t page_size;
 	bool compressed;
 	struct dat_cpu *cpus;
 	uint32_t num_cpus;
-	uint64_t list_at;    /* of processors */
-	uint64_t told_at;    /* version 6: where the place of the list is stored, or 0 */
-	uint64_t section_at; /* version 7: whose flags say whether data are compressed */
+	uint64_t list_at;    /* offset of the list of processors (bytes) */
+	uint64_t told_at;    /* version 6: where the offset of the list is stored, or 0 */
+	uint64_t section_at; /* version 7: section whose flags report compression */
 };
 
 /*
@@ -72,40 +71,40 @@ struct dat_file {
 	unsigned int version;
 	bool big_endian;
 	uint32_t page_size;
-	unsigned int long_size; /* of the kernel: 4 or 8 */
+	unsigned int long_size; /* size of the kernel's long: 4 or 8 bytes */
 	enum dat_compression compression;
-	uint64_t formats_at;	/* 0: it has no formats */
-	uint32_t sections_size; /* bytes of decompressed sections until now */
+	uint64_t formats_at;	/* 0 if the file has no formats */
+	uint32_t sections_size; /* size of the sections decompressed so far (bytes) */
 
 	/* Contents of options. */
-	char *clock; /* NULL if unknown; so is uname */
+	char *clock; /* NULL if unknown, like @uname */
 	char *uname;
 	bool has_id;
-	uint64_t id;	    /* of the session */
-	uint64_t offset_ns; /* to be added to times, modulo 2^64 */
-	bool has_date;	    /* of that, */
-	uint64_t date_ns;   /* this makes them times since 1970 */
-	uint32_t tsc_mult;  /* 0 if no conversion of cycles to ns */
+	uint64_t id;	    /* id of the session */
+	uint64_t offset_ns; /* added to times, modulo 2^64 */
+	bool has_date;	    /* @date_ns is part of @offset_ns */
+	uint64_t date_ns;   /* offset that converts times to times since 1970 */
+	uint32_t tsc_mult;  /* 0 if cycles are not converted to ns */
 	uint32_t tsc_shift;
 	bool interpolate;
-	struct dat_shift *shifts; /* by processor */
+	struct dat_shift *shifts; /* indexed by processor */
 	uint32_t num_shifts;
 	struct dat_buffer *buffers;
 	size_t num_buffers;
 	uint32_t cpu_count; /* 0 if unknown */
 
-	/* Position where an option can be added. In version 6, after the other options, */
+	/* Version 6: offset after the last option, where an option can be added. */
 	uint64_t options_end;
-	bool no_options; /* of which there are none */
-	/* In version 7, the position in a section where this number is written; 0 is impossible. */
+	bool no_options; /* version 6: the file has no options */
+	/* Version 7: where the offset of the next option section is stored; never 0. */
 	uint64_t next_at;
-	uint8_t description[4]; /* of such sections */
+	uint8_t description[4]; /* description of option sections */
 	const char *problem;	/* why the file cannot be read; a clause */
 };
 
 /*
- * Read the contents of the file. 0; -EILSEQ or -EPROTONOSUPPORT with file->problem;
- * -ENOMEM; or an errno of the system. dat_close() is to be called in every case.
+ * Read the contents of the file. Return 0; -EILSEQ or -EPROTONOSUPPORT with file->problem;
+ * -ENOMEM; or an errno value of the system. Call dat_close() in every case.
  */
 int dat_open(struct dat_file *file, struct netsync_io *io, const char *path);
 void dat_close(struct dat_file *file);
@@ -113,10 +112,10 @@ void dat_close(struct dat_file *file);
 /* Set the error sentence of a file that failed. Return @err. */
 int dat_fail(const struct dat_file *file, struct netsync_io *io, const char *path, int err);
 
-/* Call @use for the format of each event. Return 0, or as dat_open(). */
+/* Call @use for the format of each event. Return 0, or an error as dat_open() does. */
 int dat_read_formats(struct dat_file *file, tracefs_use_format use, void *data);
 
-/* The number in @size bytes: 1, 2, 4 or 8. */
+/* Return the number in @size bytes (1, 2, 4 or 8). */
 uint64_t dat_read_number(const struct dat_file *file, const uint8_t *bytes, unsigned int size);
 
 /* Decompress. Return false if the result does not have exactly @to_size bytes. */
@@ -130,7 +129,7 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t nu
 /* Did any processor record data in the buffer? */
 bool dat_has_data(const struct dat_buffer *buffer);
 
-/* The clock of a buffer; in version 6 the file has one for all. */
+/* Return the clock of a buffer. In version 6 the file has one clock for all buffers. */
 const char *dat_get_buffer_clock(const struct dat_file *file, const struct dat_buffer *buffer);
 /*
  * Return the clock of the main buffer if it has data, or of another buffer that has data.
@@ -138,7 +137,7 @@ const char *dat_get_buffer_clock(const struct dat_file *file, const struct dat_b
  */
 const char *dat_get_clock(const struct dat_file *file);
 
-/* The time of a raw timestamp of a processor, as trace-cmd report -t prints it. */
+/* Convert a raw timestamp of a processor to a time, as trace-cmd report -t prints it. */
 int64_t dat_convert_stamp(const struct dat_file *file, uint32_t cpu, uint64_t ts);
 
 #endif

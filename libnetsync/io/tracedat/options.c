@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The options of a trace.dat file -> clock, machine, and places of buffers. */
+/* Read the options of a trace.dat file: clock, machine, and offsets of buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "io/tracedat/section.h"
 #include "util/array.h"
 
-/* Buffers (instances of ftrace) that a file may have. Chosen. */
+/* Maximum number of buffers (ftrace instances) in a file. Chosen. */
 #define MAX_BUFFERS 64
 
-/* The chosen one in a list of clocks, which is in brackets. */
+/* Return the selected clock, which is in brackets in a list of clocks. */
 static char *find_chosen_clock(const char *text)
 {
 	const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -44,7 +44,7 @@ static int read_shift_samples(struct cursor *cursor, struct dat_shift *shift)
 	return 0;
 }
 
-/* Files of some versions have no fractions: scaling is in whole numbers then. */
+/* Files of some versions have no fractions; their scaling factors are integers. */
 static void read_shift_fractions(struct cursor *cursor, struct dat_file *file)
 {
 	if (cursor->at == cursor->end)
@@ -78,7 +78,7 @@ void dat_free_shifts(struct dat_file *file)
 	file->num_shifts = 0;
 }
 
-/* Read an option TIME_SHIFT; of several, the last one counts. */
+/* Read a TIME_SHIFT option. If there are several, the last one is used. */
 static int read_time_shifts(struct dat_file *file, struct cursor *cursor)
 {
 	uint32_t num;
@@ -116,7 +116,7 @@ struct dat_buffer *dat_add_buffer(struct dat_file *file)
 	return last;
 }
 
-/* Read the places of @num processors' data. */
+/* Read the offsets and sizes of @num processors' data. */
 int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
 		  uint32_t num)
 {
@@ -143,8 +143,8 @@ int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat
 }
 
 /*
- * A buffer of version 7: the option has everything except whether data are compressed,
- * which the section has.
+ * Read a buffer of version 7. Whether its data is compressed is in the section, and all else in
+ * the option.
  */
 static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -170,7 +170,10 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 	return dat_read_cpus(file, cursor, buffer, cursor_read_number(cursor, 4));
 }
 
-/* A buffer of version 6: the option has the place of its list, which is read later. */
+/*
+ * Read a buffer of version 6. The option contains the offset of its list of processors, which is
+ * read later.
+ */
 static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 {
 	struct dat_buffer *buffer = dat_add_buffer(file);

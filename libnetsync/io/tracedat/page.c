@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Pages of a processor's ring buffer -> events and their times. */
+/* Decode the events and their times in the pages of a processor's ring buffer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/tracedat/page.h"
 
-/* Bytes of uncompressed data that are read at once. Chosen: 16 pages of 4 KiB. */
+/* Number of bytes of uncompressed data read at a time. Chosen: 16 pages of 4 KiB. */
 #define CHUNK_SIZE 65536
 /*
- * trace-cmd compresses ten pages at a time. Larger chunks, and data that shrink to a
- * smaller part than 1/MAX_RATIO, are damaged. Chosen.
+ * Limits of a compressed chunk: its decompressed size (bytes), and the compression ratio. A chunk
+ * that exceeds them is damaged. Chosen: trace-cmd compresses ten pages at a time.
  */
 #define MAX_CHUNK (16 * DAT_MAX_PAGE)
 #define MAX_RATIO 4096
 
-/* A page: its time, then the size of its data (a long) with flags, then its data. */
+/* Layout of a page: its time, the size of its data (a long) with flags, and its data. */
 #define TIME_SIZE 8
 #define DATA_MASK ((1 << 27) - 1)
 #define MISSED_EVENTS (UINT32_C(1) << 31)
 #define MISSED_STORED (UINT32_C(1) << 30)
 
 /*
- * The head of an event: 5 bits are its size in words of 32 bits, or one of the types
- * below; 27 bits are the time since the previous event.
+ * Header of an event: 5 bits contain its size in 32-bit words, or one of the types below; 27 bits
+ * contain the time since the previous event.
  */
 #define DELTA_BITS 27
 enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
@@ -33,8 +33,8 @@ enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
 /* ---- chunks ------------------------------------------------------------ */
 
 /*
- * Space for @size bytes, which is kept from one chunk to the next: to get it for each, from the
- * kernel, took longer than all else. Return NULL if out of memory.
+ * Return space for @size bytes, which is reused for later chunks: requesting it from the kernel
+ * for each chunk took longer than all other work. Return NULL if out of memory.
  */
 static uint8_t *reserve_page_space(struct dat_space *space, size_t size)
 {
@@ -119,7 +119,7 @@ static uint64_t read_num_missed(const struct dat_pages *pages, const uint8_t *pa
 
 	if ((marks & MISSED_STORED) && room >= size)
 		num = dat_read_number(pages->file, pages->events_end, size);
-	/* An absurd number would hide all others. */
+	/* An absurd number would hide all other losses. */
 	return num && num < UINT32_MAX ? num : 1;
 }
 
@@ -158,7 +158,7 @@ static int read_next_page(struct dat_pages *pages)
 static uint64_t make_stamp_absolute(uint64_t before, uint64_t stamp)
 {
 	stamp |= before >> STAMP_BITS << STAMP_BITS;
-	/* The stored bits may have overflowed since. */
+	/* The stored bits may have overflowed since @before. */
 	return stamp < before ? stamp + (UINT64_C(1) << STAMP_BITS) : stamp;
 }
 
@@ -233,7 +233,10 @@ static void put_cut_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts
 			 (MISSED_EVENTS | MISSED_STORED);
 	uint8_t *end = to + TIME_SIZE + word + (last - first);
 
-	/* What was lost was lost before the first record, and counted if there was room. */
+	/*
+	 * Losses occurred before the first record. Their number was stored if the page had space
+	 * for it.
+	 */
 	if (first > records)
 		marks = 0;
 	else if (page + page_size - pages->events_end < (ptrdiff_t)word)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pages of a processor's ring buffer, as a trace.dat file has them -> events. */
+/* Read events from a processor's ring buffer pages in a trace.dat file. */
 #ifndef NETSYNC_TRACEDAT_PAGE_H
 #define NETSYNC_TRACEDAT_PAGE_H
 
@@ -12,14 +12,14 @@ struct dat_event {
 	uint32_t size;
 };
 
-/* The place of reading in one processor's pages. */
+/* The current position in one processor's pages. */
 struct dat_pages {
 	const struct dat_file *file;
 	const struct dat_buffer *buffer;
 	const struct dat_cpu *cpu;
-	uint64_t at; /* in the file, behind the chunk */
+	uint64_t at; /* offset in the file after the chunk (bytes) */
 	uint64_t end;
-	uint32_t chunks; /* compressed ones that are left */
+	uint32_t chunks; /* number of compressed chunks left */
 	uint8_t *chunk;	 /* pages in memory; NULL if none were read */
 	size_t chunk_size;
 	/* Buffers for reading chunks, and for decompressing them. */
@@ -27,35 +27,36 @@ struct dat_pages {
 		uint8_t *bytes;
 		size_t size;
 	} space, packed;
-	size_t page;	      /* where the next page is in the chunk */
-	const uint8_t *event; /* the next one in the page */
+	size_t page;	      /* offset of the next page in the chunk (bytes) */
+	const uint8_t *event; /* next event in the page */
 	const uint8_t *events_end;
-	uint64_t ts;   /* of the previous event */
-	uint64_t lost; /* events lost before it, at least */
+	uint64_t ts;   /* time of the previous event */
+	uint64_t lost; /* minimum number of events lost before the next one */
 };
 
 /* Go to the first event. Return 0; -EILSEQ if the data is damaged; -ENOMEM. */
 int dat_begin_events(struct dat_pages *pages, const struct dat_file *file,
 		     const struct dat_buffer *buffer, const struct dat_cpu *cpu);
-/* Read the last pages up to the last event; 1, 0 or as dat_begin_events(). */
+/* Find the last event. Return 1; 0 if there is none; or an error as dat_begin_events() does. */
 int dat_find_last_event(struct dat_pages *pages, struct dat_event *event);
 /* Read the next event. Return 1; 0 if there is none; -EILSEQ if the rest is damaged; -ENOMEM. */
 int dat_next_event(struct dat_pages *pages, struct dat_event *event);
 /*
- * From the first event on, skip to the last page whose time satisfies @is_before, if pages are not
- * compressed. @is_before must hold for a prefix of the times only.
+ * Skip from the first event to the last page whose time satisfies @is_before, if pages are not
+ * compressed. @is_before must hold only for a prefix of the times.
  */
 void dat_skip_before(struct dat_pages *pages, bool (*is_before)(const void *data, uint64_t ts),
 		     const void *data);
 /*
- * Copy the next page that has an event for which @keeps holds to @to, without the events before
- * the first such event and after the last one. Return 1, 0 or as dat_next_event().
+ * Copy to @to the next page that has an event for which @keeps holds, without the events before
+ * the first such event and after the last one. Return 1; 0 if there is none; or an error as
+ * dat_next_event() does.
  */
 int dat_cut_page(struct dat_pages *pages, bool (*keeps)(const void *data, uint64_t ts),
 		 const void *data, uint8_t *to);
 void dat_release_pages(struct dat_pages *pages);
 /*
- * The number of bytes that the compressed data of a processor hold, as its chunks declare; 0 if
+ * Return the decompressed size of a processor's data (bytes), as its chunks declare it, or 0 if
  * the data is not compressed.
  */
 uint64_t dat_compute_unpacked_size(const struct dat_file *file, const struct dat_buffer *buffer,

@@ -5,7 +5,7 @@
 
 #include "io/tracedat/file.h"
 
-/* Set file->problem, why the file cannot be read. Return -EILSEQ. */
+/* Set file->problem to the reason why the file cannot be read. Return -EILSEQ. */
 int dat_set_problem(struct dat_file *file, const char *words);
 #define CUT_SHORT "the file is shorter than it declares"
 
@@ -13,9 +13,9 @@ int dat_set_problem(struct dat_file *file, const char *words);
 #define SECTION_COMPRESSED 1
 #define SHIFT_INTERPOLATES 1
 
-/* Numbers of options and sections; some exist in one of the two versions only. */
+/* Numbers of options and sections. Some exist only in one of the two versions. */
 enum {
-	OPTION_DONE = 0, /* also the section of options */
+	OPTION_DONE = 0, /* also the number of the option section */
 	OPTION_DATE = 1,
 	OPTION_BUFFER = 3,
 	OPTION_TRACECLOCK = 4,

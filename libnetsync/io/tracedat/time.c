@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Raw timestamps -> times as trace-cmd report shows them; and the clock of these. */
+/*
+ * Convert raw timestamps to times as trace-cmd report prints them, and find the clock of these
+ * times.
+ */
 #include "io/tracedat/file.h"
 
 /* Correct a timestamp as trace-cmd does, but with products that cannot overflow. */

@@ -24,8 +24,8 @@ struct dat_stream {
 	const struct dat_buffer *buffer;
 	bool any;
 	bool ended;
-	int64_t last_ns;   /* of the last event that was read, as printed */
-	struct range span; /* of those that are wanted; hi < lo: none */
+	int64_t last_ns;   /* time of the last event read, as printed (ns) */
+	struct range span; /* time range of events in the window; if hi < lo, none */
 };
 
 struct tracedat {
@@ -38,8 +38,8 @@ struct tracedat {
 /* Trace clocks, and whether their times can be corrected. */
 static const struct clock_kind {
 	const char *name;
-	const char *why_not; /* NULL if it can be corrected */
-	bool per_cpu;	     /* each processor has its own */
+	const char *why_not; /* NULL if times can be corrected */
+	bool per_cpu;	     /* each processor has its own clock */
 } clock_kinds[] = {
 	{ "mono", NULL, false },
 	{ "mono_raw", NULL, false },
@@ -105,7 +105,10 @@ static void warn_of_damaged_dat(struct trace *trace, const struct dat_stream *st
 	free(end);
 }
 
-/* Extend the trace's range by a stream's first and last time; then go to its begin. */
+/*
+ * Extend the trace's range by a stream's first and last time, and return to the stream's
+ * beginning.
+ */
 static int find_stream_range(struct trace *trace, struct dat_stream *stream)
 {
 	const struct tracedat *dat = trace->state;
@@ -186,7 +189,10 @@ static int add_dat_streams(struct trace *trace)
 
 /* ---- host and clock ----------------------------------------------------- */
 
-/* The second word of "Linux web 6.1.0 x86_64", or the file's name. */
+/*
+ * Return the host name: the second word of the uname, such as "Linux web 6.1.0 x86_64", or the
+ * file's name.
+ */
 static char *make_dat_host_name(const struct trace *trace, const struct dat_file *file)
 {
 	const char *from = file->uname ? strchr(file->uname, ' ') : NULL;
@@ -200,7 +206,7 @@ static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
 
-/* Hash of the offsets that are added to times, in which files of one session may differ. */
+/* Hash the offsets that are added to times. Files of one session may differ in them. */
 static uint64_t hash_time_offsets(const struct dat_file *file)
 {
 	uint64_t sum = add_to_session_hash(1, file->offset_ns);
@@ -215,8 +221,8 @@ static uint64_t hash_time_offsets(const struct dat_file *file)
 }
 
 /*
- * Identify the clock, machine and boot by the id of the session, as the file does not record
- * them. Parts of one session have one clock, two sessions have two.
+ * Identify the clock, machine and boot by the session id, because the file does not record them.
+ * Parts of one session have one clock; two sessions have two clocks.
  */
 static int identify_dat_trace(struct trace *trace)
 {
@@ -248,7 +254,7 @@ static int identify_dat_trace(struct trace *trace)
 	return 1;
 }
 
-/* Can times of the trace's clock be corrected? */
+/* Check that times of the trace's clock can be corrected. */
 static bool check_dat_clock(struct trace *trace)
 {
 	const struct clock_kind *kind = clock_kinds;
