@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptions of events, and raw events -> packet events. */
+/* Parse descriptions of events, and decode raw events to packet events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 /* ---- formats ----------------------------------------------------------- */
 
 /*
- * Remove a prefix that marks data elsewhere in the event. Return false if there is no such
- * prefix.
+ * Remove a prefix that marks data at another position in the event. Return false if there is no
+ * such prefix.
  */
 static bool skip_declaration_prefix(char **declaration, const char *prefix)
 {
@@ -25,7 +25,7 @@ static bool skip_declaration_prefix(char **declaration, const char *prefix)
 	return true;
 }
 
-/* The line of a field, such as "u8 saddr[16]", "__data_loc char[] name". */
+/* Parse the line of a field, such as "u8 saddr[16]" or "__data_loc char[] name". */
 bool tracefs_parse_field(struct tracefs_declaration *field, const char *line)
 {
 	char *begin = field->text, *bracket, *space;

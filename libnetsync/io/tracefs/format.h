@@ -9,11 +9,11 @@
 #include "io/packet/event.h"
 #include "io/tracefs/cursor.h"
 
-/* The systems of netsync's events, and of the kernel's network events. */
+/* Systems of netsync's events, and of the kernel's network events. */
 #define TRACEFS_SYSTEM "netsync"
 #define TRACEFS_NET_SYSTEM "net"
 
-/* Place and size of a field in an event, bytes. */
+/* Offset and size of a field in an event (bytes). */
 struct tracefs_field {
 	enum meaning meaning;
 	uint32_t at;
@@ -27,23 +27,23 @@ struct tracefs_format {
 	uint64_t has;
 	struct tracefs_field fields[NUM_MEANINGS];
 	size_t num_fields;
-	uint32_t size; /* that contains all fields, bytes */
+	uint32_t size; /* minimum size of an event with all fields (bytes) */
 };
 
 /* The declaration of a field in a format. */
 struct tracefs_declaration {
-	char text[128];	  /* contains type and name */
-	const char *type; /* "unsigned char"; of an array, that of elements */
+	char text[128];	  /* storage for type and name */
+	const char *type; /* such as "unsigned char"; for an array, the type of its elements */
 	const char *name;
 	unsigned int at;
-	unsigned int size; /* of the whole field, bytes */
+	unsigned int size; /* size of the whole field (bytes) */
 	int is_signed;
 	bool is_array;
-	bool is_data_loc; /* the value is offset and size of the data */
-	bool is_rel_loc;  /* the same; offsets count from the field's end */
+	bool is_data_loc; /* the value is the offset and size of the data */
+	bool is_rel_loc;  /* like is_data_loc, but the offset counts from the field's end */
 };
 
-/* Return false if the line does not declare a field. */
+/* Parse the declaration of a field. Return false if the line does not declare a field. */
 bool tracefs_parse_field(struct tracefs_declaration *field, const char *line);
 
 /*
@@ -58,33 +58,36 @@ bool tracefs_decode_event(const struct tracefs_format *format, bool big_endian,
 
 /* ---- descriptions in a file --------------------------------------------- */
 
-/* Takes the description of each type of events in a file. */
+/* Function that receives the description of each event type in a file. */
 typedef void (*tracefs_use_format)(void *data, const char *system, char *text);
 
 /* Skip descriptions, each of which follows its size. */
 void tracefs_skip_formats(struct cursor *cursor);
-/* Read all systems, each with its descriptions. 0, cursor->bad being set, or -ENOMEM. */
+/*
+ * Read all systems, each with its descriptions. Return 0, possibly with cursor->bad set, or
+ * -ENOMEM.
+ */
 int tracefs_read_systems(struct cursor *cursor, tracefs_use_format use, void *data);
 
 /* ---- the packet events of a trace --------------------------------------- */
 
 struct tracefs_formats {
-	struct trace *trace; /* whose they are */
+	struct trace *trace; /* the trace with these formats */
 	struct tracefs_format *list;
 	size_t num;
-	size_t room;  /* formats allocated */
+	size_t room;  /* number of formats allocated */
 	bool has_net; /* has the kernel's own network events */
 	bool no_memory;
 };
 
-/* A tracefs_use_format, of a struct tracefs_formats: keep those of packet events. */
+/* Implement tracefs_use_format for a struct tracefs_formats: keep the formats of packet events. */
 void tracefs_keep_format(void *formats, const char *system, char *text);
 /*
- * All were kept: fill in what the trace has. @command records ours, for a warning if it has
- * the kernel's own network events only.
+ * After all formats were kept, set which events the trace has. If it has only the kernel's own
+ * network events, warn, and recommend @command, which records netsync's events.
  */
 void tracefs_end_formats(const struct tracefs_formats *formats, const char *command);
-/* A host's name by that of its file: "/tmp/web.dat" is of "web". Return NULL if out of memory. */
+/* Derive a host name from a file name: "/tmp/web.dat" gives "web". Return NULL if out of memory. */
 char *tracefs_get_host_of_file(const char *path);
 
 /*

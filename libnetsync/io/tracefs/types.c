@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptions of events of any kind -> types, and raw events -> their fields' values. */
+/* Parse descriptions of events of any kind, and get the values of fields of raw events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "io/tracefs/types.h"
 #include "util/array.h"
 
-/* Types have numbers of 16 bits. */
+/* Number of event type ids, which have 16 bits. */
 #define NUM_IDS 65536
-/* Prefix of the fields that all events have. */
+/* Name prefix of the fields common to all events. */
 #define COMMON "common_"
 
 enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
@@ -241,7 +241,7 @@ int tracefs_read_sources(const struct event_reading *reading, tracefs_read_sourc
 			      io_fail_no_memory(reading->io);
 		free_type_index(&types[i]);
 	}
-	/* Not before: those of different files have different pointers. */
+	/* Free them only now, because types of different files must have different pointers. */
 	for (uint32_t i = 0; i < reading->num && types; i++)
 		free_tracefs_types(&types[i]);
 	free(types);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Descriptions of the kernel's trace events -> types of events of any kind, and their raw
- * bytes -> struct netsync_io_event. Values of fields are plain (numbers, texts, arrays);
- * how libtraceevent would print them is not needed.
+ * Parse descriptions of the kernel's trace events of any kind, and convert raw events to struct
+ * netsync_io_event. Field values are plain (numbers, texts, arrays); the format in which
+ * libtraceevent would print them is not needed.
  */
 #ifndef NETSYNC_TRACEFS_TYPES_H
 #define NETSYNC_TRACEFS_TYPES_H
@@ -19,11 +19,11 @@ struct tracefs_type;
 struct tracefs_types {
 	struct tracefs_type *list;
 	size_t num;
-	uint32_t *by_id; /* index of the type + 1 */
+	uint32_t *by_id; /* index of the type in @list plus one, by event id; 0 if none */
 	bool no_memory;
 };
 
-/* A raw event, and what netsync_io_event_value() reads from. */
+/* A raw event, from which netsync_io_event_value() gets values. */
 struct tracefs_raw {
 	struct event_raw raw;
 	const struct tracefs_type *type;
@@ -32,7 +32,7 @@ struct tracefs_raw {
 	bool big_endian;
 };
 
-/* A tracefs_use_format, of a struct tracefs_types: add a type. */
+/* Implement tracefs_use_format for a struct tracefs_types: add a type. */
 void tracefs_add_type(void *types, const char *system, char *text);
 
 /*
@@ -50,7 +50,7 @@ typedef int (*tracefs_read_source)(const struct event_reading *reading,
 				   const struct netsync_io_source *source,
 				   struct tracefs_types *types);
 
-/* Read all sources, which are parts of one recording, one after the other. */
+/* Read all sources one by one. They are parts of one recording. */
 int tracefs_read_sources(const struct event_reading *reading, tracefs_read_source read);
 
 #endif
