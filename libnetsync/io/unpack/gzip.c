@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decompressing gzip (RFC 1952), of which a file may have several members. */
+/* Decompress gzip files (RFC 1952), which may have several members. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 struct gzip {
 	z_stream stream;
-	bool has_ended; /* a member has; behind it another one may come */
+	bool has_ended; /* a member has ended; another one may follow */
 };
 
 static void *begin_gzip(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decompressing LZ4 frames, of which a file may have several; by liblz4. */
+/* Decompress LZ4 files, which may have several frames, with liblz4. */
 #ifdef HAS_LZ4
 #include <errno.h>
 #include <lz4frame.h>
@@ -11,7 +11,7 @@
 #ifdef HAS_LZ4
 struct lz4 {
 	LZ4F_dctx *context;
-	bool has_ended; /* a frame has; behind it another one may come */
+	bool has_ended; /* a frame has ended; another one may follow */
 };
 
 static void *begin_lz4(void)
@@ -29,11 +29,11 @@ static int decode_lz4(void *decoder, struct decoding *d)
 	struct lz4 *lz4 = decoder;
 	size_t in = d->in_size, out = d->out_size, ret;
 
-	/* It would begin a frame of which there is nothing. */
+	/* Without input, the call would begin a new frame, which does not exist. */
 	if (!d->in_size && lz4->has_ended)
 		return 1;
 	ret = LZ4F_decompress(lz4->context, d->out, &out, d->in, &in, NULL);
-	/* Then the sizes are undefined. */
+	/* After an error, the sizes are undefined. */
 	if (LZ4F_isError(ret))
 		return -EILSEQ;
 	d->in += in;

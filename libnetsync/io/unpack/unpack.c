@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A file, compressed or not -> its bytes, through a buffer of fixed size. */
+/* Read a file that may be compressed, through a buffer of fixed size. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/unpack/unpack.h"
 
-/* Compressed bytes that are read at a time. Chosen. */
+/* Number of compressed bytes read at a time. Chosen. */
 #define BUFFER_SIZE ((size_t)128 << 10)
-/* Decompressed bytes that are passed at a time. Chosen. */
+/* Number of decompressed bytes skipped at a time. Chosen. */
 #define PASS_SIZE 16384
 
 static const struct compression *const compressions[] = {
@@ -114,7 +114,7 @@ static int fill_decode_buffer(struct unpacked *file)
 	return len < 0 ? (int)len : len > 0;
 }
 
-/* Decode up to @size bytes. As unpacked_read(). */
+/* Decode up to @size bytes. Return as unpacked_read() does. */
 static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size)
 {
 	for (;;) {
@@ -139,7 +139,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 		file->can_end = ret > 0;
 		file->buffer_at = file->buffer_size - d.in_size;
 		file->at += size - d.out_size;
-		/* What came before the damage is good. */
+		/* Return the bytes before the damage. */
 		if (d.out_size < size)
 			return (ssize_t)(size - d.out_size);
 		if (ret < 0)
@@ -153,7 +153,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 	}
 }
 
-/* Go to a position after the current one. Return as unpacked_read(), or 1 when done. */
+/* Skip to a position after the current one. Return 1 when done, or as unpacked_read() does. */
 static ssize_t skip_to_offset(struct unpacked *file, uint64_t at)
 {
 	uint8_t passed[PASS_SIZE];

@@ -20,16 +20,19 @@ struct decoding {
 	size_t in_size;
 	uint8_t *out;
 	size_t out_size;
-	bool is_last; /* the file has no bytes behind @in */
+	bool is_last; /* the file has no bytes after @in */
 };
 
 struct compression {
 	const char *name;
-	const char *command; /* which decompresses a file of this kind */
+	const char *command; /* command that decompresses the file */
 	const char *magic;   /* first bytes */
 	size_t magic_size;
-	/* NULL, like the other functions, if netsync was built without the library. */
-	void *(*begin)(void); /* NULL if out of memory */
+	/*
+	 * Create a decoder. NULL, like the other functions, if netsync was built without the
+	 * library.
+	 */
+	void *(*begin)(void); /* returns NULL if out of memory */
 	/*
 	 * Decode some bytes. Return 1 if the compressed data can end here; 0 if it cannot;
 	 * -EILSEQ if it is damaged after the decoded bytes; -E2BIG if it needs more memory than
@@ -40,7 +43,7 @@ struct compression {
 };
 
 /*
- * Maximum size of a decoder's window, bytes. Chosen: zstd --ultra -22 needs 128 MiB, and xz -9
+ * Maximum size of a decoder's window (bytes). Chosen: zstd --ultra -22 needs 128 MiB, and xz -9
  * 65 MiB.
  */
 #define UNPACK_MAX_MEMORY ((size_t)128 << 20)
@@ -51,7 +54,7 @@ extern const struct compression zstd_compression;
 extern const struct compression xz_compression;
 extern const struct compression lz4_compression;
 
-/* Number of the first bytes of a file that identify its compression. */
+/* Number of bytes at the beginning of a file that identify its compression. */
 #define UNPACK_MAGIC_SIZE 6
 
 /*
@@ -61,16 +64,16 @@ extern const struct compression lz4_compression;
 const struct compression *find_compression(const uint8_t *head, size_t size);
 
 struct unpacked {
-	struct disk_file *from;		       /* NULL if it is closed */
+	struct disk_file *from;		       /* NULL if the file is closed */
 	const struct compression *compression; /* NULL if it is not compressed */
 	void *decoder;			       /* NULL if not begun */
 	uint8_t *buffer;		       /* compressed bytes */
 	size_t buffer_at;
 	size_t buffer_size;
-	uint64_t file_at;   /* bytes of the file that came into the buffer */
-	uint64_t at;	    /* decompressed bytes that were read */
+	uint64_t file_at;   /* number of bytes of the file that were read into the buffer */
+	uint64_t at;	    /* number of decompressed bytes that were read */
 	bool can_end;	    /* the compressed data may end here */
-	const char *damage; /* why it cannot be read on; a clause */
+	const char *damage; /* why the rest cannot be read; a clause */
 };
 
 /*

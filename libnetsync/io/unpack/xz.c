@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decompressing xz, of which a file may have several streams; by liblzma. */
+/* Decompress xz files, which may have several streams, with liblzma. */
 #ifdef HAS_LZMA
 #include <errno.h>
 #include <lzma.h>

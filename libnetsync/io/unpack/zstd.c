@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decompressing Zstandard (RFC 8878), of which a file may have several frames. */
+/* Decompress Zstandard files (RFC 8878), which may have several frames. */
 #include <errno.h>
 #include <stdlib.h>
 #include <zstd.h>
@@ -9,7 +9,7 @@
 
 struct zstd {
 	ZSTD_DCtx *context;
-	bool has_ended; /* a frame has; behind it another one may come */
+	bool has_ended; /* a frame has ended; another one may follow */
 };
 
 static void *begin_zstd(void)
@@ -45,7 +45,7 @@ static int decode_zstd(void *decoder, struct decoding *d)
 	ZSTD_outBuffer out = { d->out, d->out_size, 0 };
 	size_t ret;
 
-	/* It would begin a frame of which there is nothing. */
+	/* Without input, the call would begin a new frame, which does not exist. */
 	if (!d->in_size && zstd->has_ended)
 		return 1;
 	ret = ZSTD_decompressStream(zstd->context, &out, &in);
