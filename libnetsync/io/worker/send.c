@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records that a worker puts -> its socket. A timer ends a worker that gives no sign of
- * life; at a fatal signal the records put before are still sent.
+ * Send a worker's records through its socket. A timer ends a worker that shows no progress. On a
+ * fatal signal, the records collected so far are still sent.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,25 +16,25 @@
 
 #include "io/worker/worker.h"
 
-/* Bytes that malloc() asks the kernel for at least (glibc: MMAP_AS_MORECORE_SIZE). */
+/* Minimum number of bytes that malloc() requests from the kernel (glibc: MMAP_AS_MORECORE_SIZE). */
 #define PROBE_SIZE (1 << 20)
 
 static struct {
 	int fd;
 	struct worker_limits limits;
-	struct worker_life *life; /* NULL if this process is no worker */
+	struct worker_life *life; /* NULL if this process is not a worker */
 	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE when the timer was set */
-	size_t used;		  /* bytes put and not sent, */
-	struct worker_head last;  /* of which these are the head and the place of the last */
-	size_t last_at; /* record, if worker_reserve_bytes() put it; SIZE_MAX: it did not */
+	size_t used;		  /* number of bytes collected but not sent */
+	struct worker_head last;  /* header of the last collected record */
+	size_t last_at;		  /* offset of its data if it was reserved, else SIZE_MAX */
 	/*
-	 * Chosen: one call of write() for several hundred events, so that both processes are
-	 * busy.
+	 * Collected records. Chosen: one call of write() for several hundred events, so that both
+	 * processes are busy.
 	 */
 	uint8_t bytes[8192];
 } out;
 
-/* Received commands that were not taken yet. Chosen: the number of commands that arrive at once. */
+/* Received commands that were not read yet. Chosen: the number of commands that arrive at once. */
 static struct {
 	size_t at, num;
 	uint8_t bytes[4096];
@@ -123,7 +123,7 @@ static void write_put_records(void)
 void worker_flush(void)
 {
 	set_timer(0);
-	/* It takes as long as the caller wants. */
+	/* The duration of writing depends on the caller. */
 	set_worker_idle(true);
 	write_put_records();
 	set_worker_idle(false);

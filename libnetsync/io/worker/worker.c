@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A task and its data -> a limited child process, its records, and its exit status. */
+/* Run a task in a child process with limited resources, and receive its records and exit status. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +19,12 @@
 
 #include "io/worker/worker.h"
 
-/* Bytes received and not used yet; chosen, as the size of a pipe of Linux. */
+/* Size of the buffer for received bytes. Chosen: the size of a Linux pipe. */
 #define BUFFER_SIZE 65536
 
 /*
- * Limit private writable memory (RLIMIT_DATA) to what the process has already, of which a
- * sanitizer's is large, and @bytes.
+ * Limit private writable memory (RLIMIT_DATA) to @bytes more than the process already uses, which
+ * is much with a sanitizer.
  */
 static void limit_memory(uint64_t bytes)
 {
@@ -45,8 +45,8 @@ static void limit_memory(uint64_t bytes)
 }
 
 /*
- * Let the kernel's OOM killer end workers first: many of them together may take more than
- * the machine has, each within its limit.
+ * Let the kernel's OOM killer end workers first, because many workers, each within its limit, may
+ * together need more memory than the machine has.
  */
 static void prefer_oom_kill(void)
 {
@@ -68,7 +68,7 @@ static bool is_file_kept(int file, int fd, const struct worker_task *task)
 	return file == fd;
 }
 
-/* Close sockets of other workers, or the caller would not see these end. */
+/* Close sockets of other workers; otherwise the caller would not notice when these workers end. */
 static void close_other_files(int fd, const struct worker_task *task)
 {
 	const int null = open("/dev/null", O_RDWR);
@@ -93,7 +93,10 @@ static void become_worker(int fd, const struct worker_task *task)
 	const struct rlimit no_core = { 0 };
 	sigset_t none;
 
-	/* The keyboard's signals go to all processes; the caller decides for its workers. */
+	/*
+	 * The terminal sends keyboard signals to all processes; the caller decides for its
+	 * workers.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -160,7 +163,10 @@ static bool reap_worker(const struct worker *worker, int *status)
 	struct pollfd fd = { .fd = worker->fd };
 	pid_t pid;
 
-	/* Its end of the socket closes when it ends, which no other process has. */
+	/*
+	 * The worker's end of the socket closes when the worker ends, because no other process
+	 * has it open.
+	 */
 	while (poll(&fd, 1, WORKER_END_MS) < 0 && errno == EINTR)
 		;
 	while ((pid = waitpid(worker->pid, status, fd.revents ? 0 : WNOHANG)) < 0 && errno == EINTR)
@@ -221,7 +227,7 @@ ssize_t worker_decode_record(const void *bytes, size_t num, struct worker_head *
 	if (num - WORKER_HEAD_SIZE < head->size)
 		return 0;
 	memcpy(payload, (const char *)bytes + WORKER_HEAD_SIZE, head->size);
-	/* A payload that is a text ends in any case. */
+	/* Terminate a payload that is a text in any case. */
 	payload[head->size] = '\0';
 	return WORKER_HEAD_SIZE + head->size;
 }
@@ -249,7 +255,7 @@ static int use_buffered_records(struct worker *worker, worker_use use, void *dat
 	return ret;
 }
 
-/* Send commands that are left, as far as the socket takes them. */
+/* Send as many pending commands as the socket accepts. */
 static void send_unsent_commands(struct worker *worker)
 {
 	const ssize_t sent = send(worker->fd, worker->unsent, worker->num_unsent,
@@ -262,8 +268,8 @@ static void send_unsent_commands(struct worker *worker)
 }
 
 /*
- * Never wait, because the worker may wait for this process before it receives. If out of
- * memory, the worker ends.
+ * Do not wait, because the worker may be waiting for this process before it receives commands. If
+ * out of memory, end the worker.
  */
 void worker_send_command(struct worker *worker, const void *data, size_t size)
 {
@@ -368,7 +374,7 @@ void worker_wait(struct worker *worker)
 	moved = num > 0 || worker_made_progress(worker);
 	worker_end_waiting(moved);
 	ms = (read_clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000;
-	/* Both processes may have been stopped for long, as by ^Z. */
+	/* Both processes may have been suspended for a long time, as by ^Z. */
 	worker->silent_ms += ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
 	if (moved)
 		worker->silent_ms = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Child processes for libraries that may abort(), take all memory, or never return, and
- * for work in parallel with the caller. A worker writes records to the process that
- * started it, over a socket; here only their sizes are known. It ends when nobody reads,
- * and when it exceeds its limits.
+ * Child processes for libraries that may call abort(), use up all memory, or never return, and
+ * for work in parallel with the caller. A worker sends records over a socket to the process that
+ * started it. These files know only the sizes of the records. A worker ends when nobody reads its
+ * records, or when it exceeds its limits.
  *
  *	caller (worker.c)		worker (send.c)
  *	worker_start() ---- fork() ---->  run()
@@ -18,23 +18,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The head of a record, of WORKER_HEAD_SIZE bytes; the payload follows. */
+/* The header of a record, encoded in WORKER_HEAD_SIZE bytes. The payload follows. */
 struct worker_head {
-	uint32_t size;	 /* of the payload, bytes */
-	uint16_t what;	 /* kind of record; the user's */
-	uint16_t number; /* index or sub-kind; the user's */
+	uint32_t size;	 /* size of the payload (bytes) */
+	uint16_t what;	 /* kind of record, defined by the caller */
+	uint16_t number; /* index or sub-kind, defined by the caller */
 };
 
-/* Maximum size of a payload, bytes. Chosen: paths (PATH_MAX is 4096) and sentences fit. */
+/* Maximum size of a payload (bytes). Chosen: paths (PATH_MAX is 4096) and sentences fit. */
 #define WORKER_MAX_SIZE 4096
 #define WORKER_HEAD_SIZE 8
 
 /* Exit status of a worker that exceeds its memory. Chosen. */
 #define WORKER_NO_MEMORY 3
 
-/* The caller looks so often whether a worker makes progress, ms. Chosen. */
+/* Interval at which the caller checks whether a worker makes progress (ms). Chosen. */
 #define WORKER_TICK_MS 1000
-/* A killed worker ends within this time, ms, or is stuck in the kernel. Chosen. */
+/* Time within which a killed worker ends unless it is stuck in the kernel (ms). Chosen. */
 #define WORKER_END_MS 2000
 
 /* ---- worker.c ---------------------------------------------------------- */
@@ -44,30 +44,31 @@ struct worker_head {
  */
 struct worker_life {
 	uint64_t beats;	  /* signs of progress so far */
-	uint32_t is_idle; /* it waits for a command */
-	/* It waits for a worker of its own, so that its processor time shows no progress. */
+	uint32_t is_idle; /* the worker waits for a command */
+	/* The worker waits for its own worker, so that its processor time shows no progress. */
 	uint32_t is_waiting;
-	uint64_t doing; /* worker_begin_part() */
+	uint64_t doing; /* argument of the last worker_begin_part() */
 };
 
 struct worker {
 	pid_t pid;
-	int fd;		   /* socket to the worker; -1: there is no worker */
-	size_t used;	   /* bytes in the buffer */
-	char *buffer;	   /* received, of which a part of a record may be left */
-	char *unsent;	   /* commands that the socket did not take yet */
+	int fd;		   /* socket to the worker; -1 if there is no worker */
+	size_t used;	   /* number of bytes in the buffer */
+	char *buffer;	   /* received data, possibly with a part of a record */
+	char *unsent;	   /* commands that the socket did not accept yet */
 	size_t num_unsent; /* bytes */
 	struct worker_life *life;
-	uint64_t seen_beats; /* when the caller looked last, as the next member */
-	int64_t seen_cpu_ns; /* processor time that it took */
-	int64_t silent_ms;   /* that the caller waited for it without progress */
+	uint64_t seen_beats; /* value of @life->beats at the caller's last check */
+	int64_t seen_cpu_ns; /* processor time used by the worker until then (ns) */
+	int64_t silent_ms;   /* time for which the caller has waited without progress (ms) */
 	bool is_stuck;	     /* the caller has given it up */
 };
 
 struct worker_limits {
-	int timer;	      /* for setitimer(): wall-clock or processor time */
-	unsigned int seconds; /* between signs of life (worker_is_alive(), _flush()) */
-	uint64_t memory;      /* bytes beyond what the caller has */
+	int timer; /* for setitimer(): wall-clock or processor time */
+	/* Maximum time between calls of worker_is_alive() or worker_flush(). */
+	unsigned int seconds;
+	uint64_t memory; /* limit of memory beyond what the caller uses (bytes) */
 };
 
 /* A task of a worker, which runs on a copy of the caller's memory. */
@@ -78,7 +79,10 @@ struct worker_task {
 	size_t num_keep;
 };
 
-/* Start a worker. Return 0, or a negative errno value: @worker is as after worker_stop(). */
+/*
+ * Start a worker. Return 0, or a negative errno value, after which @worker is as after
+ * worker_stop().
+ */
 int worker_start(struct worker *worker, const struct worker_task *task, const void *data);
 /*
  * Kill a worker, if it has not ended. Return its status, as by waitpid(), or -ETIMEDOUT if it
@@ -88,8 +92,8 @@ int worker_stop(struct worker *worker);
 /* Release a worker of the process from which this process was forked. */
 void worker_forget(struct worker *worker);
 /*
- * Does such a status mean that another process killed the worker, for example because memory
- * ran out?
+ * Does a status of worker_stop() mean that another process killed the worker, for example because
+ * memory ran out?
  */
 bool worker_was_killed(int status);
 /* A clause for messages about a process that was killed. */
@@ -99,10 +103,10 @@ bool worker_was_killed(int status);
 /* A clause for messages about a process that made no progress. */
 #define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
 
-/* Write the head of a record, whose numbers are little-endian. */
+/* Encode the header of a record, whose numbers are little-endian. */
 void worker_encode_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head);
 /*
- * Consume a record, with a zero byte after its payload. Return its size; 0 if it is incomplete;
+ * Decode a record, and add a zero byte to its payload. Return its size; 0 if it is incomplete;
  * -EPROTO if it is too large.
  */
 ssize_t worker_decode_record(const void *bytes, size_t num, struct worker_head *head,
@@ -138,10 +142,10 @@ void worker_wait(struct worker *worker);
 /* Has a worker made progress, or is it idle, since the last call of this function? */
 bool worker_made_progress(struct worker *worker);
 
-/* The part of its task that a worker has begun last, or 0. */
+/* Return the part of its task that a worker began last, or 0. */
 uint64_t worker_get_part(const struct worker *worker);
 
-/* The patience of a caller with a worker that makes no progress. */
+/* How long a caller waits for a worker that makes no progress. */
 struct worker_patience {
 	/* Called after each tick without progress. Return true to give up the worker. */
 	bool (*is_over)(void *data, int64_t silent_ms);
@@ -167,24 +171,27 @@ int worker_run(const struct worker_task *task, const void *data, worker_use use,
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
 /*
- * Append to the record that was put last, if it is of this kind and number and has room for
- * @most bytes, or to a new one, and then say up to where that was written. What was put so is
- * sent even if a signal ends the process.
+ * Reserve @most bytes in the last record if it has this kind, number and enough space, and
+ * otherwise in a new record. After writing them, call worker_commit_bytes() with the end of the
+ * written bytes. Committed bytes are sent even if a signal ends the process.
  */
 uint8_t *worker_reserve_bytes(uint16_t what, uint16_t number, size_t most);
 void worker_commit_bytes(const uint8_t *end);
-/* Put a text with its 0, cut to WORKER_MAX_SIZE. */
+/* Put a text with its terminating NUL, truncated to WORKER_MAX_SIZE. */
 void worker_put_text(uint16_t what, uint16_t number, const char *text);
-/* Send all records that were put; wait until the socket takes them. */
+/* Send all collected records, and wait until the socket accepts them. */
 void worker_flush(void);
-/* Restart the timer, and show progress, if nothing is to be put for long. */
+/* Restart the timer, and show progress. Call this if no record is put for a long time. */
 void worker_is_alive(void);
-/* Show which part of its task it begins, by a number of the caller's. */
+/* Report which part of its task the worker begins, by a number that the caller defines. */
 void worker_begin_part(uint64_t part);
 /* Mark the start and the end of a wait for a worker that this worker started. */
 void worker_begin_waiting(void);
 void worker_end_waiting(bool has_progress);
-/* Is the caller's end of the socket closed? Wait for that up to @timeout_ms. */
+/*
+ * Wait up to @timeout_ms for the caller to close its end of the socket. Return true if it is
+ * closed.
+ */
 bool worker_is_alone(int timeout_ms);
 /*
  * Wait for a command of @size bytes, after flushing output if none is available yet. Exit if
