@@ -17,3 +17,17 @@ const char *quality_get_meaning(enum netsync_quality quality)
 
 	return meanings[quality];
 }
+
+const char *quality_get_summary(enum netsync_quality quality)
+{
+	static const char *const summaries[] = {
+		[NETSYNC_ABSENT] = "no messages, so the clock is not corrected",
+		[NETSYNC_INCOMPLETE] = "messages in one direction only, so the offset is a guess",
+		[NETSYNC_APPROXIMATE] =
+			"some messages are inconsistent, or a clock may have been stepped or steered",
+		[NETSYNC_ACCURATE] =
+			"all messages are consistent with the correction, and the bound holds",
+	};
+
+	return summaries[quality];
+}

@@ -8,4 +8,7 @@
 /* Return sentences for the user that explain a quality. */
 const char *quality_get_meaning(enum netsync_quality quality);
 
+/* Return the shortest explanation of a quality, which is not a sentence. */
+const char *quality_get_summary(enum netsync_quality quality);
+
 #endif

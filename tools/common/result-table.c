@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "live-state.h"
+#include "quality.h"
 #include "result-info.h"
 #include "result-table.h"
 #include "table.h"
@@ -247,6 +248,22 @@ static bool has_any_stack(const struct netsync *ns)
 
 /* ---- printing ---------------------------------------------------------- */
 
+/* Explain the qualities in the tables of hosts and pairs. */
+static void write_quality_legend(FILE *out, const struct netsync *ns)
+{
+	bool occurs[NETSYNC_ACCURATE + 1] = { false };
+
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		occurs[get_host_info(ns, i).quality] = true;
+	for (uint32_t i = 0; i < netsync_num_pairs(ns); i++)
+		occurs[get_pair_info(ns, i).quality] = true;
+	fputc('\n', out);
+	for (int q = NETSYNC_ACCURATE; q >= NETSYNC_ABSENT; q--)
+		if (occurs[q])
+			fprintf(out, "%s: %s\n", netsync_quality_name((enum netsync_quality)q),
+				quality_get_summary((enum netsync_quality)q));
+}
+
 void write_result_table(FILE *out, const struct netsync *ns)
 {
 	const struct table hosts = {
@@ -281,6 +298,7 @@ void write_result_table(FILE *out, const struct netsync *ns)
 	table_print_next(out, ns, &pairs);
 	table_print_next(out, ns, &steering);
 	table_print_next(out, ns, &stacks);
+	write_quality_legend(out, ns);
 }
 
 /* ---- tables of netsync live --------------------------------------------- */
