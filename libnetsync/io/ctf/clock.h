@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A clock of a trace: cycles -> ns since 1970, to the bit as libbabeltrace2 converts them. */
+/* Convert cycles of a trace's clock to ns since 1970, exactly as libbabeltrace2 does. */
 #ifndef NETSYNC_CTF_CLOCK_H
 #define NETSYNC_CTF_CLOCK_H
 
@@ -9,16 +9,16 @@
 
 struct ctf_clock {
 	uint64_t frequency; /* Hz */
-	/* Time of its zero, as its metadata say, and in ns since 1970, rounded. */
+	/* Time at which the clock reads zero, as in the metadata, and in ns since 1970, rounded. */
 	int64_t offset_s;
 	uint64_t offset; /* cycles */
 	int64_t epoch_ns;
 };
 
-/* Return false if the zero of the clock is more than 292 years away from the epoch. */
+/* Set a clock. Return false if the clock's zero is more than 292 years away from the epoch. */
 bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class);
 
-/* Return false if the time does not fit into 64 bits. */
+/* Convert a clock value to a time. Return false if the time does not fit into 64 bits. */
 bool ctf_clock_time(const struct ctf_clock *clock, uint64_t cycles, int64_t *time_ns);
 
 /*

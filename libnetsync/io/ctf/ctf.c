@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A CTF trace -> packet events, read by processes of its own (read.c): much in a damaged or
- * hostile trace ends libbabeltrace2 2.0 and its process. One opens the trace; where there are
- * more jobs than traces, others join it, and each reads a share of the streams.
+ * Read the packet events of a CTF trace in separate processes (read.c), because many faults in a
+ * damaged or hostile trace end libbabeltrace2 2.0 and its process. One process opens the trace.
+ * If there are more jobs than traces, other processes join it, and each reads a share of the
+ * streams.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,8 +53,9 @@ static bool has_same_streams(struct trace *trace, uint32_t share)
 }
 
 /*
- * Read by the first process alone where others cannot join it, or events of streams do not
- * come stream by stream: network namespaces get their numbers as they come.
+ * Start further processes. Only the first process reads the trace if others do not see the same
+ * streams, or if its streams are not read one by one, because network namespaces are numbered in
+ * the order in which they appear.
  */
 static void divide_ctf_streams(struct trace *trace, uint32_t most)
 {
@@ -70,7 +72,7 @@ static void divide_ctf_streams(struct trace *trace, uint32_t most)
 		same = has_same_streams(trace, i);
 	while (!same && trace->num_shares > 1)
 		io_stop_share(trace);
-	/* One that could not join has failed for itself alone. */
+	/* A process that could not join does not affect the others. */
 	if (!same)
 		io_forget_error(trace->io);
 }
@@ -88,7 +90,10 @@ static int open_in_reader_process(struct trace *trace)
 	return io_await_share(trace, 0, &ctf->opened, sizeof(ctf->opened));
 }
 
-/* The process that was to open the trace has ended. Return as trace_reader.open(). */
+/*
+ * Handle the early end of the process that was to open the trace. Return as trace_reader.open()
+ * does.
+ */
 static int give_up_ctf_opening(struct trace *trace)
 {
 	const struct range none = { .hi = -1 };
@@ -102,8 +107,8 @@ static int give_up_ctf_opening(struct trace *trace)
 }
 
 /*
- * Fill in the trace. Return 1; 0 if the trace cannot be read; or a negative value after
- * io_fail().
+ * Fill in the trace from the records of the process. Return 1; 0 if the trace cannot be read; or
+ * a negative value after io_fail().
  */
 static int use_opened_trace(struct trace *trace)
 {

@@ -11,7 +11,7 @@
 #include "io/ctf/event-class.h"
 #include "util/array.h"
 
-/* Ids of events that have a place in event_classes.by_id: those that direct/ knows. */
+/* Number of event ids in event_classes.by_id: those that direct/ supports. */
 #define NUM_QUICK_IDS 65536
 
 static bool is_field_class_of(const bt_field_class *class, bt_field_class_type type)
@@ -92,7 +92,7 @@ static struct ctf_event_class *new_event_class(const bt_event_class *bt)
 	return class;
 }
 
-/* Put a class where event_classes_find_by_id() looks. Return false if out of memory. */
+/* Index a class for event_classes_find_by_id(). Return false if out of memory. */
 static bool index_class_by_id(struct event_classes *classes, struct ctf_event_class *class)
 {
 	const uint64_t id = bt_event_class_get_id(class->bt);
@@ -140,7 +140,7 @@ const struct ctf_event_class *event_classes_find_by_id(struct event_classes *cla
 	if (id < classes->num_ids && classes->by_id[id])
 		return classes->by_id[id];
 	bt = bt_stream_class_borrow_event_class_by_id_const(classes->stream, id);
-	/* agree_on_stream() has found it. */
+	/* agree_on_stream() has checked that the class exists. */
 	return bt ? event_classes_find(classes, bt) : NULL;
 }
 
@@ -152,7 +152,7 @@ void event_classes_release(struct event_classes *classes)
 	free(classes->by_id);
 }
 
-/* ---- what values have in common ------------------------------------------ */
+/* ---- values from either reader -------------------------------------------- */
 
 void value_copies_free(struct value_copies *copies)
 {
@@ -173,14 +173,11 @@ static uint8_t *new_value_copy(struct value_copies *copies, uint64_t size)
 	return *last;
 }
 
-/*
- * Set a text that ends with a 0, or an integer's label, which is NULL if the integer has no
- * label.
- */
+/* Set a NUL-terminated text, or an integer's label, which is NULL if the integer has no label. */
 static void set_text_value(struct netsync_io_value *value, const char *text, uint64_t length)
 {
 	value->bytes = (const uint8_t *)text;
-	/* No event is as long as that. */
+	/* No event is that long. */
 	value->num_bytes = length < UINT32_MAX ? length : UINT32_MAX;
 }
 
@@ -297,7 +294,7 @@ static struct bit_cursor get_scope_cursor(const struct walked *walked, enum even
 					 walked->fields;
 }
 
-/* The bytes of an array of integers of 8 bits. Return 0 or -ENOMEM. */
+/* Get the bytes of an array of 8-bit integers. Return 0 or -ENOMEM. */
 static int read_array_bytes(const struct ctf_raw *raw, const struct ctf_type *type,
 			    struct bit_cursor at, struct netsync_io_value *value)
 {
@@ -346,7 +343,10 @@ static int read_walked_value(const struct ctf_raw *raw, const struct ctf_field_p
 	struct bit_cursor at = get_scope_cursor(raw->walked, place->scope);
 	uint64_t number = 0;
 
-	/* This cannot fail, as the next ones: walk_read_event() has skipped all fields. */
+	/*
+	 * Neither this call nor the following ones can fail, because walk_read_event() has
+	 * skipped all fields.
+	 */
 	type_skip_to_member(structure, &at, place->member);
 	switch (type->kind) {
 	case TYPE_INTEGER:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A class of events in CTF -> its fields, and their values in an event of it. */
+/* The fields of a CTF event class, and their values in an event of the class. */
 #ifndef NETSYNC_CTF_EVENT_CLASS_H
 #define NETSYNC_CTF_EVENT_CLASS_H
 
@@ -20,21 +20,24 @@ struct ctf_field_place {
 struct ctf_event_class {
 	const bt_event_class *bt;
 	const char *name;
-	const char **names; /* of the fields */
+	const char **names; /* names of the fields */
 	struct ctf_field_place *places;
 	uint32_t num, num_context;
 };
 
-/* The event classes of a stream class, as events of them come. */
+/* The event classes of a stream class, added when their first event is read. */
 struct event_classes {
 	const bt_stream_class *stream;
 	struct ctf_event_class **list;
 	size_t num;
-	struct ctf_event_class **by_id; /* NULL if none of this id has come */
+	struct ctf_event_class **by_id; /* NULL if no event with this id was read */
 	size_t num_ids;
 };
 
-/* Return NULL if out of memory. @bt must last until event_classes_release(). */
+/*
+ * Find an event class, or add it. @bt must outlive the call of event_classes_release(). Return
+ * NULL if out of memory.
+ */
 const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 						 const bt_event_class *bt);
 /* Find the class, by its id, of an event that direct/ has read. Return NULL if out of memory. */
@@ -49,16 +52,16 @@ struct value_copies {
 
 void value_copies_free(struct value_copies *copies);
 
-/* netsync_io_event.reserved of an event in CTF. */
+/* The object that netsync_io_event.reserved of a CTF event points to. */
 struct ctf_raw {
 	struct event_raw raw;
 	const struct ctf_event_class *class;
-	const bt_event *bt; /* NULL: direct/ has read it: */
+	const bt_event *bt; /* NULL if direct/ has read the event as @walked */
 	const struct walked *walked;
 	struct value_copies *copies;
 };
 
-/* raw.value of these. */
+/* Implement event_raw.value() for struct ctf_raw. */
 int ctf_get_value(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A stream of a CTF trace -> its events and losses, one after the other. */
+/* Read the events and losses of a CTF stream one by one. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -110,7 +110,7 @@ static void set_message_loss(struct event_stream *stream)
 			       NETSYNC_IO_LOST_SOME;
 }
 
-/* Does a message lie before the end of the walk? Counts messages down. */
+/* Was a message already read by the walk? Count such messages down. */
 static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 {
 	return walk_skip_counted(&stream->walked, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
@@ -126,7 +126,7 @@ static int use_event_message(struct event_stream *stream)
 	if (type == BT_MESSAGE_TYPE_STREAM_BEGINNING && !stream->begun) {
 		const int ret = begin_event_stream(stream, message);
 
-		/* The walk begins at once, and messages wait where they are. */
+		/* The walk begins immediately. Messages stay queued. */
 		if (ret || stream->walk)
 			return ret;
 	}
@@ -195,9 +195,9 @@ int event_stream_find_next(struct event_stream *stream)
 	return ret;
 }
 
-/* ---- telling -------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------ */
 
-/* The field cpu_id of the packet's context. */
+/* Get the field cpu_id of the packet's context. */
 static uint32_t get_message_cpu(const bt_event *event)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(

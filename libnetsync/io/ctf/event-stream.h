@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events and losses of a CTF stream, one after the other. They come from a walk through the
- * file (direct/) and, from the point where the walk is not possible, from messages of
- * libbabeltrace2.
+ * Read the events and losses of a CTF stream one by one. They are read by a walk through the file
+ * (direct/) and, from the point where the walk is not possible, from libbabeltrace2's messages.
  */
 #ifndef NETSYNC_CTF_EVENT_STREAM_H
 #define NETSYNC_CTF_EVENT_STREAM_H
@@ -13,11 +12,11 @@
 #include "io/ctf/direct/direct.h"
 #include "io/ctf/event-class.h"
 
-/* A trace of which the stream is one. */
+/* The trace to which streams belong. */
 struct event_trace {
 	int64_t shift_ns;
 	struct direct *direct;	       /* NULL if none of its streams can be walked */
-	struct event_classes *classes; /* a list, one for each stream class */
+	struct event_classes *classes; /* array with an element for each stream class */
 	size_t num_classes;
 };
 
@@ -30,19 +29,19 @@ struct event_stream {
 	bt_message_array_const messages;
 	uint64_t num, at;
 
-	struct ctf_walk *walk; /* NULL means messages behind @walked are used */
+	struct ctf_walk *walk; /* if NULL, messages after @walked are used */
 	struct walk_counts walked;
-	struct ctf_clock clock; /* of the walk */
+	struct ctf_clock clock; /* clock of the walk */
 
 	/* The next event or loss. */
 	const bt_message *message; /* NULL if it is walked_event */
 	struct walked walked_event;
 	bool is_loss;
-	uint64_t lost; /* as of struct netsync_io_event */
+	uint64_t lost; /* as in struct netsync_io_event */
 	bool has_time;
-	int64_t time_ns; /* with the shift; of an event that has one */
-	uint32_t cpu;	 /* of the last event that was told */
-	int64_t key_ns;	 /* the latest time so far, by which streams are merged */
+	int64_t time_ns; /* shifted time of the event, if it has one */
+	uint32_t cpu;	 /* CPU of the last event reported */
+	int64_t key_ns;	 /* latest time so far, by which streams are merged */
 };
 
 /*
@@ -51,7 +50,7 @@ struct event_stream {
  */
 int event_stream_find_next(struct event_stream *stream);
 
-/* Pass the event to @each. 0; 1: @each requested a stop; -ENOMEM. */
+/* Pass the event to @each. Return 0; 1 if @each requested a stop; or -ENOMEM. */
 int event_stream_report(struct event_stream *stream, struct value_copies *copies,
 			const struct event_reading *reading);
 

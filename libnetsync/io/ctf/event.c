@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* An event in CTF and the layout of its class -> a packet event or a clock event. */
+/* Decode a CTF event, by the layout of its class, to a packet event or a clock event. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -104,9 +104,9 @@ static bool decode_flat_event(const struct ctf_decoder *decoder, const struct ct
 }
 
 /*
- * Set the bytes of payload, from the length in the IP header. The length is 0 in packets
- * too large for its 16 bits (BIG TCP); received ones are as long as the skb, but skbs of
- * sent ones have a link header of unknown length, too.
+ * Set the payload size from the length in the IP header. The length is 0 in packets too large for
+ * its 16 bits (BIG TCP). Then the length of the skb is used for received packets; the skb of a
+ * sent packet also contains a link header of unknown length.
  */
 static void set_payload_length(struct netsync_packet *pkt, uint64_t ip_bytes, uint64_t skb_bytes,
 			       uint64_t header_bytes)
@@ -134,7 +134,7 @@ static void read_network_header(struct netsync_packet *pkt, const struct header 
 	}
 	pkt->ip_id = get_layout_integer(ip, &header->ip, IP_ID);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
-	/* A first fragment (flag MF is set) has only a part of the payload. */
+	/* A first fragment (flag MF is set) contains only a part of the payload. */
 	if (!(get_layout_integer(ip, &header->ip, FRAG_OFF) & 0x2000))
 		set_payload_length(pkt, bytes, skb_bytes,
 				   get_layout_integer(ip, &header->ip, IHL) * 4 + header_bytes);
@@ -216,7 +216,7 @@ static bool decode_nested_event(const struct ctf_decoder *decoder, const struct 
 	if (header->family == AF_UNSPEC)
 		return false;
 	ip = ctf_get_option(&network);
-	/* Fragments but the first have no TCP header, though the tracer records one. */
+	/* Non-first fragments have no TCP header, although the tracer records one. */
 	if (header->family == AF_INET && get_layout_integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;
 	variant = get_layout_member(&ip, &header->ip, TRANSPORT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fields of an event in a CTF trace -> struct event_seen. */
+/* Decode the fields of CTF events to struct event_seen. */
 #ifndef NETSYNC_CTF_EVENT_H
 #define NETSYNC_CTF_EVENT_H
 
@@ -8,19 +8,19 @@
 #include "io/ctf/field.h"
 #include "io/packet/event.h"
 
-/* Reads the events of one event class. */
+/* A decoder for the events of one event class. */
 struct ctf_decoder;
 
 /*
- * Make a decoder, to be freed with free(). Return 0 or -ENOMEM; *@decoder is NULL if no known
- * version of the tracer has an event with these fields.
+ * Create a decoder, which the caller releases with free(). Return 0 or -ENOMEM. *@decoder is NULL
+ * if no known version of the tracer has an event with these fields.
  */
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);
 
-/* The decoder's event class. */
+/* Return the decoder's event class. */
 const bt_event_class *ctf_decoder_get_class(const struct ctf_decoder *decoder);
 
-/* Do the events of this class have the network namespace? */
+/* Do the events of this class record the network namespace? */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
 /* Fill in @seen, without host and time. Return false if the event cannot be used. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CTF traces of a host -> all their events in the order of time: a graph of libbabeltrace2
- * with a source for each trace and one sink, which merges the streams by a heap. A stream
- * that direct/ can walk sends it no messages after the first ones.
+ * Read all events of a host's CTF traces in time order: a libbabeltrace2 graph has a source for
+ * each trace and one sink, which merges the streams by a heap. A stream that direct/ can walk
+ * sends the sink only its first messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "util/time-heap.h"
 
 struct opened {
-	struct trace trace; /* its path, for messages */
+	struct trace trace; /* only the path is used, for messages */
 	struct ctf_files files;
 	struct event_trace events;
 };
@@ -23,12 +23,12 @@ struct ctf_merging {
 	const struct event_reading *reading;
 	struct opened *traces;
 	struct event_stream *streams;
-	const bt_port_output **ports; /* of the streams */
+	const bt_port_output **ports; /* ports of the streams */
 	size_t num_streams;
-	struct time_heap heap; /* of streams that have not ended */
+	struct time_heap heap; /* heap of streams that have not ended */
 	struct value_copies copies;
 	bool begun;
-	int error; /* of a stream, or -ECANCELED */
+	int error; /* error of a stream, or -ECANCELED */
 };
 
 /* ---- merging -------------------------------------------------------------- */
@@ -39,9 +39,7 @@ typedef bt_component_class_sink_consume_method_status consume_status;
 #define END BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END
 #define FAILED BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR
 
-/*
- * Events that are passed on between two calls by the graph. Chosen; each call costs a little.
- */
+/* Number of events reported in one call of the sink. Chosen; each call costs a little. */
 #define AT_ONCE 1000
 
 static void begin_merged_streams(struct ctf_merging *merging)
@@ -193,14 +191,17 @@ static int add_merged_streams(struct ctf_merging *merging, struct opened *opened
 	return 0;
 }
 
-/* Return 0; -EILSEQ if libbabeltrace2 cannot open the trace; -ENOMEM. */
+/*
+ * Add a trace to the graph. Return 0; -EILSEQ if libbabeltrace2 cannot open the trace; or
+ * -ENOMEM.
+ */
 static int add_merged_trace(struct ctf_merging *merging, bt_graph *graph, size_t number)
 {
 	struct opened *opened = &merging->traces[number];
 	const bt_component_source *source;
 	char name[32];
 
-	/* Components of a graph have different names. */
+	/* Components of a graph must have different names. */
 	snprintf(name, sizeof(name), "trace%zu", number);
 	if (bt_graph_add_source_component(graph, opened->files.class, name, opened->files.params,
 					  BT_LOGGING_LEVEL_NONE, &source))
@@ -256,7 +257,7 @@ static struct direct *make_direct_for_events(const struct ctf_files *files)
 	return direct;
 }
 
-/* Return 0, or a negative value after io_fail(). */
+/* Open a trace. Return 0, or a negative value after io_fail(). */
 static int open_merged_trace(const struct ctf_merging *merging, size_t number)
 {
 	const struct netsync_io_source *source = &merging->reading->sources[number];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A field of an event -> its members, elements, selected option or value. */
+/* Get the members, elements, selected option or value of an event field. */
 #include <string.h>
 
 #include "io/ctf/field.h"
@@ -14,7 +14,7 @@ struct ctf_field ctf_get_member(const struct ctf_field *structure, uint64_t inde
 		return member;
 	}
 	member.type = structure->type->members[index].type;
-	/* This cannot fail: walk_read_event() has skipped all fields of the event before. */
+	/* This cannot fail, because walk_read_event() has skipped all fields of the event. */
 	type_skip_to_member(structure->type, &member.at, index);
 	return member;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A field of an event -> its value, whether libbabeltrace2 reads the event or direct/. */
+/* Access to event fields, whether libbabeltrace2 or direct/ reads the event. */
 #ifndef NETSYNC_CTF_FIELD_H
 #define NETSYNC_CTF_FIELD_H
 
@@ -8,16 +8,16 @@
 #include "io/ctf/direct/type.h"
 
 struct ctf_field {
-	const bt_field *bt; /* NULL: the field has this type and position in a stream: */
+	const bt_field *bt; /* NULL if the field has @type at the position @at in a stream */
 	const struct ctf_type *type;
 	struct bit_cursor at;
 };
 
-/* The caller has checked that the class of the field is what a function takes. */
+/* The caller must check that the field has the class that a function expects. */
 
 struct ctf_field ctf_get_member(const struct ctf_field *structure, uint64_t index);
 
-/* The value of an integer, extended to 64 bits by its sign. */
+/* Return the value of an integer, sign-extended to 64 bits if it is signed. */
 uint64_t ctf_get_integer(const struct ctf_field *field, bool is_signed);
 
 /* Copy up to @most unsigned integers of an array. Return the array's length. */
@@ -25,10 +25,10 @@ uint64_t ctf_get_elements(const struct ctf_field *array, uint64_t *values, uint6
 
 /* Return the index of a variant's selected option, or UINT64_MAX if none is selected. */
 uint64_t ctf_get_selected(const struct ctf_field *variant);
-/* The field of the selected option. */
+/* Return the field of the selected option. */
 struct ctf_field ctf_get_option(const struct ctf_field *variant);
 
-/* The bytes of a string; *@text has no 0 at its end. */
+/* Get the bytes of a string. *@text is not NUL-terminated. Return their number. */
 uint64_t ctf_get_text(const struct ctf_field *string, const char **text);
 
 #endif

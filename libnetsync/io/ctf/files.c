@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A directory -> whether a CTF trace can be read from it, and the limits of workers for it. */
+/*
+ * Check whether a CTF trace can be read from a directory, and set the limits of workers that read
+ * it.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +18,7 @@
 #include "io/ctf/files.h"
 #include "util/hash.h"
 
-/* First word of packets with metadata, which may also be plain text (CTF 1.8, 7.1). */
+/* First word of metadata packets. Metadata may also be plain text (CTF 1.8, 7.1). */
 #define METADATA_MAGIC UINT32_C(0x75d11d57)
 
 struct metadata_packet {
@@ -32,21 +35,21 @@ struct metadata_packet {
 } __attribute__((packed));
 
 /* Limits of a worker that reads a trace. All are chosen. */
-#define MEMORY (UINT64_C(256) << 20) /* bytes, besides those of the trace */
-#define METADATA_GROWTH 256	     /* bytes of memory for a byte of metadata */
-#define SECONDS 3		     /* processor time between signs of life, */
-#define BYTES_PER_SECOND (16 << 20)  /* and a second for so many bytes of trace */
+#define MEMORY (UINT64_C(256) << 20) /* bytes, in addition to those for the trace */
+#define METADATA_GROWTH 256	     /* bytes of memory per byte of metadata */
+#define SECONDS 3		     /* maximum processor time between signs of progress, */
+#define BYTES_PER_SECOND (16 << 20)  /* and one more second for this many bytes of the trace */
 
-/* Metadata in CTF 2, as text. */
+/* Result of check_metadata_format() for CTF 2 metadata, which is text. */
 #define TEXT_OF_CTF_2 2
 
-/* The length of a message without paths, an appended ": name=value, ...", and full stops. */
+/* Return the length of a message without paths, an appended ": name=value, ...", and full stops. */
 static size_t find_sentence_length(const char *message)
 {
 	size_t length = strcspn(message, "\n`'");
 	const char *equal;
 
-	/* An apostrophe within a word ("it's") begins no path. */
+	/* An apostrophe within a word ("it's") does not begin a path. */
 	while (length && message[length] == '\'' && isalpha((unsigned char)message[length - 1]))
 		length += 1 + strcspn(message + length + 1, "\n`'");
 	equal = memchr(message, '=', length);
@@ -186,7 +189,7 @@ static int check_metadata_format(const uint8_t *data, uint64_t size)
 
 	if (data[0] == CTF2_BEGIN)
 		return TEXT_OF_CTF_2;
-	/* source.ctf.fs never returns from packets of metadata that are cut off. */
+	/* source.ctf.fs never returns from truncated metadata packets. */
 	for (; size; first = false) {
 		if (size < sizeof(packet))
 			return first;
@@ -241,8 +244,8 @@ int ctf_fail_damaged_metadata(struct trace *trace)
 }
 
 /*
- * Refuse symbolic links. Babeltrace 2 reads their targets as streams: metadata that
- * describe a stream of bytes would show any file that the user may read.
+ * Refuse symbolic links. Babeltrace 2 reads their targets as streams, and metadata that describes
+ * a stream of bytes would reveal any file that the user may read.
  */
 static int check_folder_links(struct trace *trace, const char *folder)
 {
@@ -274,7 +277,10 @@ static int check_all_links(struct trace *trace)
 	return ret;
 }
 
-/* Return 1 if the metadata is to be translated, and otherwise as ctf_files_open(). */
+/*
+ * Check the format of the metadata. Return 1 if it is to be translated, and otherwise as
+ * ctf_files_open() does.
+ */
 static int check_metadata_kind(const struct ctf_files *files)
 {
 	struct trace *trace = files->trace;
@@ -355,8 +361,8 @@ void ctf_read_ranges(const struct ctf_files *files)
 /* ---- opening ----------------------------------------------------------- */
 
 /*
- * Set limits in proportion to the bytes that the trace has on the disk. Time is limited as
- * libbabeltrace2 2.1 loops for ever at a packet of size 0.
+ * Set limits in proportion to the size of the trace on disk. Time is limited because
+ * libbabeltrace2 2.1 loops forever at a packet of size 0.
  */
 static int set_ctf_worker_limits(struct ctf_files *files)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A directory -> a CTF trace that source.ctf.fs can open, whole, translated or salvaged. */
+/* Prepare a CTF trace for source.ctf.fs: as it is, translated, or salvaged. */
 #ifndef NETSYNC_CTF_FILES_H
 #define NETSYNC_CTF_FILES_H
 
@@ -10,39 +10,39 @@
 
 struct ctf_files {
 	struct trace *trace;
-	struct worker_limits limits; /* of workers that read the trace */
+	struct worker_limits limits; /* limits of workers that read the trace */
 	const bt_plugin *plugin;
 	const bt_component_class_source *class; /* source.ctf.fs */
-	char *folder;				/* to open: the trace's, or one in scratch */
-	char *metadata;				/* path of the file to read, or to link to */
-	bool is_translated;			/* these are CTF 1.8, but the trace is CTF 2 */
-	bool is_salvaged;			/* the folder has what is good of a damaged trace */
-	char *scratch;				/* scratch directory; NULL if none */
-	struct worker guard;			/* removes scratch if this process is killed */
-	bt_value *params;			/* of a source component for directory */
-	bool is_stuck;				/* a process that opened it made no progress */
-	bool has_ranges;			/* the trace answers babeltrace.trace-infos */
+	char *folder;	     /* directory to open: the trace's, or one in @scratch */
+	char *metadata;	     /* path of the metadata file to read, or to link to */
+	bool is_translated;  /* @folder and @metadata are CTF 1.8, but the trace is CTF 2 */
+	bool is_salvaged;    /* @folder contains the readable part of a damaged trace */
+	char *scratch;	     /* scratch directory; NULL if none */
+	struct worker guard; /* removes @scratch if this process is killed */
+	bt_value *params;    /* parameters of a source component for @folder */
+	bool is_stuck;	     /* a process that opened the trace made no progress */
+	bool has_ranges;     /* the trace answers babeltrace.trace-infos */
 };
 
 /*
- * Check that source.ctf.fs is installed, and can read the metadata. Return 0, or a negative
- * value after io_fail(). ctf_files_close() is needed in every case.
+ * Check that source.ctf.fs is installed, and can read the metadata. Return 0, or a negative value
+ * after io_fail(). Call ctf_files_close() in every case.
  */
 int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
 
-/* Call io_fail(): the metadata is damaged. Return -EILSEQ. */
+/* Call io_fail() because the metadata is damaged. Return -EILSEQ. */
 int ctf_fail_damaged_metadata(struct trace *trace);
 
 /* ---- translate.c ------------------------------------------------------- */
 
 /*
- * Make a scratch directory with the streams of a trace in CTF 2, and with metadata in CTF 1.8
- * that describe them, and set @files to it. Return 0, or a negative value after io_fail().
+ * Make a scratch directory with the streams of a CTF 2 trace and with CTF 1.8 metadata that
+ * describes them, and set @files to it. Return 0, or a negative value after io_fail().
  */
 int ctf_translate_trace(struct ctf_files *files);
 
-/* Call io_fail(): the trace is in CTF 2, with @what. Return -EPROTONOSUPPORT. */
+/* Call io_fail() because the trace is in CTF 2, with @what. Return -EPROTONOSUPPORT. */
 int ctf_fail_too_new(struct trace *trace, const char *what);
 
 /* ---- scratch.c: 0, or a negative errno --------------------------------- */
@@ -50,8 +50,8 @@ int ctf_fail_too_new(struct trace *trace, const char *what);
 /* Make the scratch directory, if there is none. */
 int ctf_scratch_make(struct ctf_files *files);
 /*
- * Create a directory inside the scratch directory, empty or with a link to the metadata. @path
- * is to be freed.
+ * Create a directory inside the scratch directory, either empty or with a link to the metadata.
+ * The caller releases @path with free().
  */
 int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metadata, char **path);
 /* Make a link to a file of the same name in another directory. */
@@ -78,27 +78,30 @@ char *ctf_try_opening(struct ctf_files *files);
 /* ---- salvage.c --------------------------------------------------------- */
 
 /*
- * Make a scratch folder with the readable part of a trace that cannot be opened, and set
- * @files to it. Warns about the rest, and counts damaged streams. 0, or negative:
- * io_fail() was called.
+ * Make a scratch directory with the readable part of a trace that cannot be opened, and set
+ * @files to it. Warn about the rest, and count damaged streams. Return 0, or a negative value
+ * after io_fail().
  */
 int ctf_salvage_trace(struct ctf_files *files);
 
 /* ---- with source.ctf.fs: to be called in workers ----------------------- */
 
 /*
- * Create a graph with a source component for the directory. After NULL, ctf_take_error_reason()
- * returns the reason.
+ * Create a graph with a source component for the directory. If the result is NULL,
+ * ctf_take_error_reason() returns the reason.
  */
 bt_graph *ctf_make_graph(const struct ctf_files *files, const bt_component_source **source);
 
-/* Query source.ctf.fs about an object. After NULL, ctf_take_error_reason() returns the reason. */
+/*
+ * Query source.ctf.fs about an object. If the result is NULL, ctf_take_error_reason() returns the
+ * reason.
+ */
 const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
 /*
- * Set @text to the metadata, which the returned value owns. After NULL, ctf_take_error_reason()
- * returns the reason.
+ * Set @text to the metadata, which the returned value owns. If the result is NULL,
+ * ctf_take_error_reason() returns the reason.
  */
 const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **text);
 
@@ -106,8 +109,8 @@ const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **te
 void ctf_read_ranges(const struct ctf_files *files);
 
 /*
- * Take and clear this thread's error of libbabeltrace2: the first cause, without
- * technical details. Never NULL; to be freed with free().
+ * Return the first cause of this thread's libbabeltrace2 error, without technical details, and
+ * clear the error. The result is never NULL. The caller releases it with free().
  */
 char *ctf_take_error_reason(void);
 

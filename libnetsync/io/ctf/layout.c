@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The class of an event in CTF -> the members that have a meaning, by their names. */
+/* Find the members of a CTF event class that have a known meaning, by their names. */
 #include <netinet/in.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A class of events in CTF -> the members that hold the fields of packets. Events are flat
- * (io/packet/event.h), or *nested*, as LTTng's network events are:
+ * The members of a CTF event class that contain packet fields. Events are flat
+ * (io/packet/event.h), or *nested* like LTTng's network events:
  *
  *	skbaddr, len, name
  *	network_header: variant		IPv4 or IPv6 header:
@@ -9,8 +9,8 @@
  *		transport_header: variant	TCP, UDP or ICMP header:
  *			source_port, dest_port, ...
  *
- * Names are looked up once for each class. Options of variants are told apart by the
- * fields in them: labels and tags differ between versions of LTTng.
+ * Names are looked up once for each class. Options of variants are distinguished by their fields,
+ * because labels and tags differ between versions of LTTng.
  */
 #ifndef NETSYNC_CTF_LAYOUT_H
 #define NETSYNC_CTF_LAYOUT_H
@@ -21,13 +21,14 @@
 
 /* The members of a structure, by their meanings (enum meaning). */
 struct layout {
-	uint64_t has;		  /* a bit for each meaning that has a member, */
-	uint64_t is_signed;	  /* which is a signed integer, */
-	uint64_t has_units;	  /* or an address of 8 words of 16 bits */
+	uint64_t has;	    /* a bit for each meaning that has a member */
+	uint64_t is_signed; /* a bit for each meaning whose member is a signed integer */
+	/* A bit for each meaning whose member is an address of eight 16-bit words. */
+	uint64_t has_units;
 	uint8_t at[NUM_MEANINGS]; /* index of the member */
 };
 
-/* Options of a variant that are looked at. Chosen: LTTng's have up to four. */
+/* Maximum number of options of a variant that are examined. Chosen: LTTng's have up to four. */
 #define MAX_OPTIONS 8
 
 struct transport_layout {
@@ -36,16 +37,16 @@ struct transport_layout {
 };
 
 struct header {
-	int family; /* AF_UNSPEC: not an IP header, or none with TCP in it */
+	int family; /* AF_UNSPEC if not an IP header, or without a TCP option */
 	struct layout ip;
-	struct transport_layout transport[MAX_OPTIONS]; /* by option of the variant */
+	struct transport_layout transport[MAX_OPTIONS]; /* indexed by option of the variant */
 };
 
 /* The layout of the events of one class. */
 struct event_layout {
 	const struct event_kind *kind;
 	struct layout fields;
-	struct header headers[MAX_OPTIONS]; /* nested: by option of the variant */
+	struct header headers[MAX_OPTIONS]; /* nested events: indexed by option of the variant */
 };
 
 /* Fill in a layout. Return false if no known version of the tracer has such an event. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * In the worker: a CTF trace -> records of packets, through libbabeltrace2 or direct/.
+ * Called in the worker: read a CTF trace, through libbabeltrace2 or direct/, and send records of
+ * its packets.
  *
  *	source.ctf.fs --- stream 0 ---> sink 0	messages, or
  *	              --- stream 1 ---> sink 1	a walk through the file (direct/)
  *
- * There is no muxer: order is not needed, costs time, and muxers give up on traces whose
- * packets overlap by a microsecond. A sink ends when its stream has no event class of
- * use, so that the rest is not read; and, with a warning, when its stream is damaged, so
- * that the other streams go on.
+ * There is no muxer, because order is not needed and costs time, and because muxers give up on
+ * traces whose packets overlap by a microsecond. A sink ends when its stream has no needed event
+ * class, so that the rest is not read. A sink also ends, with a warning, when its stream is
+ * damaged, so that the other streams continue.
  *
  * If several workers read a trace, each worker opens all streams, and ends the streams of
  * the other workers before it reads. Streams written by LTTng are walked. If a walk reaches an
@@ -24,7 +25,7 @@
 #include "io/ctf/stream.h"
 #include "util/hash.h"
 
-/* Events that are walked between two calls of worker_is_alive(). Chosen. */
+/* Number of events read by a walk between two calls of worker_is_alive(). Chosen. */
 #define WALKED_AT_ONCE 64
 
 enum sink_status {
@@ -39,11 +40,11 @@ struct ctf_read_stream {
 	/* First messages: received when the trace is opened, used when it is read. */
 	const bt_message **held;
 	uint64_t num_held;
-	bool begun; /* its beginning is among the messages */
+	bool begun; /* the stream's beginning is among the messages */
 	bool ended;
-	/* A walk through the stream's file. NULL means that messages behind @walked are used. */
+	/* A walk through the stream's file. If NULL, messages after @walked are used. */
 	struct ctf_walk *walk;
-	const struct ctf_decoder **by_id; /* decoders by id of the event */
+	const struct ctf_decoder **by_id; /* decoders, indexed by event id */
 	uint64_t num_ids;
 	struct walk_counts walked;
 };
@@ -51,18 +52,18 @@ struct ctf_read_stream {
 struct ctf_reading {
 	struct trace *trace;
 	struct ctf_streams all;
-	uint32_t damaged; /* streams since the last state that was sent */
+	uint32_t damaged; /* number of damaged streams since the last state that was sent */
 	bt_graph *graph;
 	struct ctf_read_stream *streams;
 	uint64_t num_streams;
 	struct direct *direct; /* NULL if no stream can be walked */
 	bool opened;	       /* struct ctf_opened was sent */
-	bool begun;	       /* and the first turn came */
+	bool begun;	       /* the first turn was received */
 	int64_t until_ns;      /* end of the slice, as printed */
-	int error;	       /* of a sink; the graph must not be run any more */
+	int error;	       /* error of a sink, after which the graph must not be run */
 };
 
-/* Does a message lie before the end of the walk? Counts messages down. */
+/* Was a message already read by the walk? Count such messages down. */
 static bool was_message_walked(struct ctf_read_stream *stream, const bt_message *message)
 {
 	return walk_skip_counted(&stream->walked,
@@ -102,7 +103,7 @@ static int use_held_messages(struct ctf_read_stream *stream)
 {
 	int ret = use_stream_messages(stream, stream->held, stream->num_held);
 
-	/* use_stream_messages() has put the references. */
+	/* use_stream_messages() has released the references. */
 	stream->num_held = 0;
 	drop_held_messages(stream);
 	return ret;
@@ -115,7 +116,7 @@ static enum sink_status end_ctf_stream(struct ctf_read_stream *stream)
 	return SINK_END;
 }
 
-/* ---- directly ---------------------------------------------------------- */
+/* ---- walks ------------------------------------------------------------- */
 
 static bool index_decoders(struct ctf_read_stream *stream)
 {
@@ -134,7 +135,7 @@ static bool index_decoders(struct ctf_read_stream *stream)
 	return stream->by_id;
 }
 
-/* Start a walk, if events are of use, and types are known. */
+/* Start a walk if the stream has needed events and its types are known. */
 static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_message *message)
 {
 	struct direct *direct = stream->in->direct;
@@ -171,7 +172,7 @@ static void count_walk_losses(struct ctf_read_stream *stream)
 	stream->walked = *now;
 }
 
-/* Use some events of a walk. As walk_read_event(). */
+/* Use some events of a walk. Return as walk_read_event() does. */
 static int use_walked_events(struct ctf_read_stream *stream)
 {
 	struct walked event;
@@ -254,8 +255,8 @@ static enum sink_status fail_stream_sink(struct ctf_read_stream *stream, int err
 }
 
 /*
- * The function of a sink: take the next messages of its stream, once when the trace is
- * opened, then until the stream is past the end of the slice.
+ * The consume function of a sink: use the next messages of its stream, once when the trace is
+ * opened, and later until the stream is past the end of the slice.
  */
 static bt_graph_simple_sink_component_consume_func_status
 consume_stream_messages(bt_message_iterator *iterator, void *data)
@@ -436,8 +437,8 @@ static struct direct *make_direct_for_packets(const struct ctf_files *files)
 }
 
 /*
- * Events that old tracers stamp after the end of their packet do so by microseconds; chosen
- * to be a thousand times as long (ns).
+ * Maximum time of an event after the end of its packet (ns). Old tracers write events up to
+ * microseconds late. Chosen: a thousand times as long.
  */
 #define AFTER_PACKET 1000000
 
@@ -455,7 +456,7 @@ static void apply_wanted_window(struct ctf_reading *in)
 							window->lo - AFTER_PACKET));
 }
 
-/* Leave the streams of other shares to those who read these. */
+/* End the streams that belong to other shares. */
 static void apply_wanted_share(struct ctf_reading *in)
 {
 	const struct trace *trace = in->trace;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A CTF trace with damaged stream files -> a scratch folder with the part that can be
- * read.
+ * Copy the readable part of a CTF trace with damaged stream files to a scratch directory.
  *
- * When source.ctf.fs opens a trace, it looks at the heads of all packets, and refuses the
- * whole trace if one head is wrong, or the last packet is cut off. The scratch folder has
- * links to the metadata and to stream files that are accepted one by one; and, of other
- * stream files, copies of as many packets from the first on as are accepted, by bisection.
+ * When source.ctf.fs opens a trace, it examines the headers of all packets, and rejects the whole
+ * trace if one header is wrong, or if the last packet is truncated. The scratch directory
+ * contains links to the metadata and to the stream files that are accepted one by one. Of each
+ * other stream file, it contains a copy of the longest sequence of initial packets that is
+ * accepted, found by bisection.
  *
  *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
  *	$TMPDIR/netsync-XXXXXX/trace	the result
@@ -25,16 +25,16 @@
 
 /* Packets begin with a magic number and, mostly, the UUID of the trace (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
-#define PACKET_HEAD 20 /* bytes of both */
+#define PACKET_HEAD 20 /* size of both (bytes) */
 
-/* Bytes that a packet's header and context can fill; chosen: LTTng's are below 100. */
+/* Maximum size of a packet's header and context (bytes). Chosen: LTTng's are below 100. */
 #define HEAD_BYTES 4096
 
-/* A stream file in memory, and the bytes at which a packet may begin. */
+/* A stream file in memory, and the offsets at which a packet may begin. */
 struct pieces {
 	const uint8_t *data;
 	uint64_t size;	  /* bytes */
-	uint64_t *starts; /* offsets of all places with the first packet's head */
+	uint64_t *starts; /* offsets at which the first packet's header occurs */
 	size_t num;
 };
 
@@ -86,7 +86,7 @@ static int find_packet_starts(struct pieces *pieces)
 	return ret;
 }
 
-/* Write the first @num packets: whole, or only their heads, for source.ctf.fs to open. */
+/* Write the first @num packets, either whole or only their headers, for source.ctf.fs to open. */
 static int write_packets(const struct pieces *pieces, size_t num, bool whole, const char *path)
 {
 	uint64_t end = pieces->starts[num];
@@ -114,13 +114,16 @@ static int write_packets(const struct pieces *pieces, size_t num, bool whole, co
 	return ret;
 }
 
-/* The number of good packets from the first on, by bisection; or a negative errno. */
+/*
+ * Find the number of good packets from the first on, by bisection. Return it, or a negative errno
+ * value.
+ */
 static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *pieces,
 				  const char *path)
 {
 	size_t good = 0, bad = pieces->num, try = pieces->num - 1;
 
-	/* Mostly the last packet is cut off: all but the last are tried first. */
+	/* Usually the last packet is truncated, so try all but the last first. */
 	while (bad - good > 1) {
 		int ret = write_packets(pieces, try, false, path);
 		char *reason;
@@ -138,7 +141,7 @@ static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *
 	return good;
 }
 
-/* Write the good packets to @to. Return their bytes, or a negative errno. */
+/* Write the good packets to @to. Return their size (bytes), or a negative errno value. */
 static int64_t rescue_packets(struct ctf_files *files, struct pieces *pieces, const char *probe,
 			      const char *to)
 {
@@ -189,8 +192,8 @@ static int64_t rescue_file_packets(struct ctf_files *files, const char *from, co
 struct salvage {
 	struct trace *trace;
 	struct ctf_files *files;
-	char *probe;  /* directory with one stream file at a time */
-	char *result; /* directory with all that is good */
+	char *probe;  /* directory with one stream file at a time, to be tried */
+	char *result; /* directory with all readable data */
 };
 
 /* Copy the undamaged part of a stream file that source.ctf.fs rejects. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The scratch folder of a trace: folders in which links, copies and changed files are what
- * source.ctf.fs opens in place of the trace's.
+ * The scratch directory of a trace, whose subdirectories contain links, copies and changed files.
+ * source.ctf.fs opens a subdirectory instead of the trace's directory.
  *
  *	$TMPDIR/netsync-XXXXXX/whole	its metadata translated
  *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
@@ -22,7 +22,7 @@
 #include "io/ctf/files.h"
 #include "util/scratch.h"
 
-/* Bytes of memory for removing a directory. Chosen: nftw() keeps 8 directories open. */
+/* Memory limit for removing a directory (bytes). Chosen: nftw() keeps 8 directories open. */
 #define GUARD_MEMORY (16 << 20)
 
 static int remove_scratch_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -39,9 +39,9 @@ static void remove_scratch_tree(const char *path)
 }
 
 /*
- * Task of a worker: make a directory from a name for mkdtemp(), send its path or an errno, and
- * remove it when the caller is gone. Signals that end the caller are ignored, as they may be
- * sent to all processes of the terminal.
+ * Task of a worker: make a directory from a name for mkdtemp(), send its path or an errno value,
+ * and remove it when the caller is gone. Signals that end the caller are ignored, because they
+ * may be sent to all processes of the terminal.
  */
 static void guard_scratch_folder(const void *data)
 {
@@ -77,7 +77,7 @@ static int use_scratch_path(void *data, const struct worker_head *head, const vo
 	return files->scratch ? 0 : -ENOMEM;
 }
 
-/* The directory is removed with this process, even if SIGKILL ends it. */
+/* Make the scratch directory. It is removed when this process ends, even by SIGKILL. */
 int ctf_scratch_make(struct ctf_files *files)
 {
 	char *name;
@@ -144,7 +144,7 @@ int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metad
 	return ret;
 }
 
-/* Files that netsync puts next to traces may lie among the streams, but are none. */
+/* Sidecar files of netsync may be in the directory of the streams, but are not streams. */
 static int is_stream_entry(const struct dirent *entry)
 {
 	for (int i = 0; i < NUM_SIDECARS; i++)

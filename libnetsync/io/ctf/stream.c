@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The messages of a stream, recorded or live -> packet events, and their host and clock. */
+/*
+ * Decode the messages of a recorded or live stream to packet events, and find the stream's host
+ * and clock.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +15,11 @@
 #include "util/array.h"
 #include "util/since-1970.h"
 
-/* ---- what a stream holds ----------------------------------------------- */
+/* ---- event classes ----------------------------------------------------- */
 
 /*
- * Does an event of ours come from "perf data convert --to-ctf"? That names the events' system, and
- * writes addresses as texts that end at their first zero byte.
+ * Was a netsync event written by "perf data convert --to-ctf"? That program prepends the events'
+ * system to their name, and writes addresses as texts that end at their first zero byte.
  */
 static bool is_event_cut_by_perf(const char *name)
 {
@@ -102,7 +105,7 @@ static bool copy_bt_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 }
 
 #if MAX_MIP
-/* UIDs of CTF 2 may be any text, but tracers write UUIDs. */
+/* Get the clock's UUID. UIDs of CTF 2 may be any text, but tracers write UUIDs. */
 static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
@@ -128,7 +131,7 @@ static bool get_bt_trace_uuid(uint8_t to[UUID_SIZE], const bt_trace *trace)
 }
 #endif
 
-/* ---- whose stream it is ------------------------------------------------ */
+/* ---- host and clock ---------------------------------------------------- */
 
 static void set_host_name(struct ctf_streams *all, const bt_trace *bt)
 {
@@ -154,7 +157,7 @@ static void set_identity_clock(struct ctf_identity *is, const struct ctf_stream 
 	is->is_tai = name && (!strcasecmp(name, "tai") || !strcasecmp(name, "clock_tai"));
 }
 
-/* Take host and clock from the first stream with network events, or else the first. */
+/* Use the host and clock of the first stream with network events, or else of the first stream. */
 static int identify_stream(struct ctf_stream *stream, const bt_stream *bt,
 			   const bt_clock_class *clock)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Messages of a stream of a CTF trace, recorded or live -> packet and clock events. */
+/* Decode the messages of a recorded or live CTF stream to packet and clock events. */
 #ifndef NETSYNC_CTF_STREAM_H
 #define NETSYNC_CTF_STREAM_H
 
@@ -15,49 +15,49 @@
  * memory.
  */
 struct ctf_identity {
-	int64_t epoch_ns; /* time of the clock's zero, ns since 1970 */
-	bool has_clock;	  /* false: no stream has begun; nothing else is set */
+	int64_t epoch_ns; /* time at which the clock reads zero (ns since 1970) */
+	bool has_clock;	  /* if false, no stream has begun, and nothing else is set */
 	bool has_clock_uuid;
 	bool is_corrected; /* the clock is NETSYNC_IO_CORRECTED_CLOCK */
 	bool is_tai;	   /* the clock is CLOCK_TAI, by its name */
 	bool has_uuid;
-	bool has_network;  /* has event classes of network events, */
-	bool has_netns;	   /* some of which have the network namespace */
-	bool has_unusable; /* has some that cannot be used, as a warning said */
+	bool has_network;  /* has event classes of network events */
+	bool has_netns;	   /* some of these classes record the network namespace */
+	bool has_unusable; /* some of these classes cannot be used; a warning was given */
 	uint8_t clock_uuid[UUID_SIZE];
 	uint8_t uuid[UUID_SIZE];
 	char host_name[256]; /* chosen: HOST_NAME_MAX is 64 */
 };
 
-/* Losses until now. */
+/* Losses so far. */
 struct ctf_counts {
-	uint64_t lost_events;  /* discarded by the tracer */
-	uint64_t lost_packets; /* trace packets, overwritten by the tracer */
-	uint64_t out_of_range; /* events whose time does not fit 64 bits */
+	uint64_t lost_events;  /* events discarded by the tracer */
+	uint64_t lost_packets; /* trace packets overwritten by the tracer */
+	uint64_t out_of_range; /* events whose time does not fit into 64 bits */
 };
 
 /* The streams of one trace together. */
 struct ctf_streams {
 	struct netsync_io *io;
-	const char *path;      /* or URL, for messages */
-	const char *real_path; /* whose last part is the host's name, if the trace has none */
+	const char *path;      /* path or URL, for messages */
+	const char *real_path; /* its last component is the host name if the trace has none */
 	const void *clock;     /* class of the streams' clock; NULL if no stream has begun */
 	struct ctf_identity is;
 	struct ctf_counts counts;
-	struct range window; /* only what is within is of use (ns, as printed) */
+	struct range window; /* requested time window (ns, as printed) */
 };
 
 struct ctf_stream {
 	struct ctf_streams *all;
 	char *name;
-	struct ctf_decoder **decoders; /* of network events and clock events */
+	struct ctf_decoder **decoders; /* decoders of network events and clock events */
 	size_t num_decoders;
-	uint64_t num_classes;	/* event classes that were looked at */
-	struct ctf_clock clock; /* if it has one */
-	bool usable;		/* its clock is that of the other streams */
+	uint64_t num_classes;	/* number of event classes examined */
+	struct ctf_clock clock; /* the stream's clock, if it has one */
+	bool usable;		/* its clock is the clock of the other streams */
 	bool any;		/* an event was read */
-	int64_t last_ns;	/* the latest time of these, as printed */
-	struct range span;	/* times of those that are of use; hi < lo: none */
+	int64_t last_ns;	/* latest time of an event, as printed (ns) */
+	struct range span;	/* time range of events in the window; if hi < lo, none */
 };
 
 /*
@@ -73,8 +73,8 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct event_seen *seen);
 
 /*
- * Use an event that direct/ has read: its payload, its decoder or NULL, and what its clock
- * showed (cycles). Return as ctf_stream_use().
+ * Use an event that direct/ has read: its payload, its decoder or NULL, and its clock value
+ * (cycles). Return as ctf_stream_use() does.
  */
 int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *decoder,
 			 const struct ctf_field *payload, uint64_t cycles, struct event_seen *seen);

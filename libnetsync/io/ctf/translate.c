@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A trace in CTF 2, for a libbabeltrace2 that does not know it -> a scratch directory with
- * metadata in CTF 1.8 (ctf2/) and links to the streams, of which not a bit is different.
+ * Translate a CTF 2 trace for a libbabeltrace2 that does not support CTF 2: make a scratch
+ * directory with CTF 1.8 metadata (ctf2/) and links to the unchanged streams.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "io/ctf/files.h"
 
 /*
- * Maximum size of metadata, bytes. Chosen: many times the size of a description of all kernel
+ * Maximum size of metadata (bytes). Chosen: many times the size of a description of all kernel
  * events.
  */
 #define MAX_METADATA (64 << 20)
@@ -36,7 +36,10 @@ static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 
 /* ---- metadata ---------------------------------------------------------- */
 
-/* Read the metadata, without a 0 in them. Return 0, or a negative value after io_fail(). */
+/*
+ * Read the metadata, which must not contain a zero byte. Return 0, or a negative value after
+ * io_fail().
+ */
 static int read_ctf2_metadata(const struct ctf_files *files, char **text)
 {
 	struct trace *trace = files->trace;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A CTF trace -> whether libbabeltrace2 can open it, and has a clock and ranges in it.
- * Workers try: libbabeltrace2 2.0 calls abort() for some damaged streams, and for ranges
- * that do not exist.
+ * Check whether libbabeltrace2 can open a CTF trace, and finds a clock and time ranges in it.
+ * Workers do this, because libbabeltrace2 2.0 calls abort() for some damaged streams, and for
+ * missing ranges.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@ enum what {
 	TRY_CLOCK,    /* metadata is valid, and has a clock */
 	TRY_NO_CLOCK, /* metadata is valid */
 	TRY_OPENED,   /* the trace was opened */
-	TRY_REASON,   /* text: why it was not opened */
+	TRY_REASON,   /* text: why the trace was not opened */
 	TRY_RANGES,   /* babeltrace.trace-infos was answered */
 };
 
 struct ctf_answer {
-	uint32_t what; /* a bit for each enum what that came */
+	uint32_t what; /* a bit for each enum what received */
 	char *reason;
 };
 
@@ -92,15 +92,15 @@ char *ctf_try_opening(struct ctf_files *files)
 /* ---- metadata ---------------------------------------------------------- */
 
 /*
- * Does metadata have a clock, or fields called timestamp, for which Babeltrace 2 makes up
- * a clock? Version 2.0 calls abort() without either.
+ * Does the metadata have a clock, or fields named timestamp, for which Babeltrace 2 creates a
+ * clock? Version 2.0 calls abort() without either.
  */
 static bool has_metadata_clock(const char *text)
 {
 	return strstr(text, "clock") || strstr(text, "timestamp");
 }
 
-/* Is metadata valid? Babeltrace 2.0 has parsed the text that it returns, 2.1 has not. */
+/* Is the metadata valid? Babeltrace 2.0 parses the text before it returns it; 2.1 does not. */
 static bool is_metadata_valid(const struct ctf_files *files)
 {
 	return !bt_version_get_minor() || ctf_query(files, "babeltrace.trace-infos", files->params);

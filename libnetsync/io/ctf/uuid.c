@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A UUID as text (CTF 1.8's metadata, or a UID of CTF 2) -> its bytes. */
+/* Parse a UUID in text form (from CTF 1.8 metadata, or a CTF 2 UID). */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A UUID as text -> its bytes. */
+/* Parse UUIDs in text form. */
 #ifndef NETSYNC_CTF_UUID_H
 #define NETSYNC_CTF_UUID_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Field classes (CTF2-SPEC-2.0, 5.3) -> types in TSDL. */
+/* Translate field classes (CTF2-SPEC-2.0, 5.3) to TSDL types. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/ctf/ctf2/internal.h"
 
-/* A byte of a text. */
+/* TSDL type of a byte of a text. */
 #define CHARACTER "integer { size = 8; align = 8; signed = false; encoding = UTF8; }"
 
 /* ---- fixed lengths ------------------------------------------------------- */
@@ -187,7 +187,7 @@ static bool make_text(struct ctf2 *p, struct json_object *class, struct made *ma
 	       add_length_field(p, class, made);
 }
 
-/* CTF 1.8 has no BLOBs, but the uuid in the head of a packet is a field there. */
+/* Translate a BLOB. CTF 1.8 has no BLOBs, but the uuid in a packet header is a field there. */
 static bool make_blob(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	uint64_t length = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The fragments of metadata in CTF 2 (CTF2-SPEC-2.0, 5.4 to 5.9) -> blocks of TSDL. */
+/* Translate CTF 2 metadata fragments (CTF2-SPEC-2.0, 5.4 to 5.9) to TSDL blocks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,10 @@
 #include "io/ctf/uuid.h"
 #include "util/array.h"
 
-/* Depth of JSON: a field class is in up to three objects or arrays of the one around it. */
+/*
+ * Maximum depth of JSON: a field class is nested in up to three objects or arrays of the
+ * enclosing class.
+ */
 #define JSON_DEPTH (4 * MAX_DEPTH)
 
 /* ---- field classes of fragments ------------------------------------------ */
@@ -123,7 +126,7 @@ static bool add_environment_entry(struct ctf2 *p, struct ctf2_text *text, const 
 }
 
 /*
- * Add the environment. Entries whose names TSDL cannot express are skipped: nothing depends on
+ * Add the environment. Skip entries whose names TSDL cannot express, because nothing depends on
  * them.
  */
 static bool add_environment(struct ctf2 *p, struct json_object *fragment)
@@ -146,8 +149,8 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 }
 
 /*
- * In CTF 1.8, use the metadata's uuid if packets contain it. If a tracer has written both, it
- * is also the trace's uuid.
+ * Write the trace block. Its uuid is the metadata's uuid if packets contain it; if a tracer wrote
+ * both, the metadata's uuid is also the trace's.
  */
 static bool write_trace_block(struct ctf2 *p, const char *uid, const struct ctf2_text *header)
 {
@@ -199,7 +202,7 @@ static bool add_clock_name(struct ctf2 *p, const char *id, const char *name)
 	for (size_t i = 0; i < p->num_clocks; i++)
 		if (!strcmp(p->clocks[i].id, id) || !strcmp(p->clocks[i].name, name))
 			return ctf2_refuse(p, "two clocks named \"%.40s\"", name);
-	/* None has more than one or two. */
+	/* No trace has more than one or two clocks. */
 	if (p->num_clocks == MAX_MEMBERS)
 		return ctf2_refuse(p, "more than %d clocks", MAX_MEMBERS);
 	last = array_add(&p->clocks, p->num_clocks, sizeof(*last));
@@ -229,7 +232,7 @@ static bool read_clock_origin(struct ctf2 *p, struct json_object *fragment,
 		       !ctf2_get_number(p, offset, "seconds", &values->seconds) ||
 		       !ctf2_get_count(p, offset, "cycles", UINT64_MAX, &values->cycles)))
 		return false;
-	/* Another origin is an object. */
+	/* Any other origin is an object. */
 	if (!json_object_object_get_ex(fragment, "origin", &origin) ||
 	    json_object_is_type(origin, json_type_object))
 		return true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metadata of CTF 2 -> metadata of CTF 1.8 (TSDL) that describe the same bytes. */
+/* Translate CTF 2 metadata to CTF 1.8 metadata (TSDL) that describes the same bytes. */
 #ifndef NETSYNC_CTF2_H
 #define NETSYNC_CTF2_H
 
-/* Each JSON text of the metadata begins with it (CTF2-SPEC-2.0, 5). */
+/* First byte of each JSON text of the metadata (CTF2-SPEC-2.0, 5). */
 #define CTF2_BEGIN 0x1e
 
-/* Bytes of a reason. Chosen; names in it are cut. */
+/* Maximum size of a reason (bytes). Names in a reason are truncated. Chosen. */
 #define CTF2_WHY_SIZE 160
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions shared by the files of the translation. After false, ctf2_refuse() has stored the
- * reason.
+ * Functions shared by the files of the translation. When a function returns false, ctf2_refuse()
+ * has stored the reason.
  */
 #ifndef NETSYNC_CTF2_INTERNAL_H
 #define NETSYNC_CTF2_INTERNAL_H
@@ -14,48 +14,48 @@
 #include "io/ctf/ctf2/ctf2.h"
 
 /*
- * Limits; what exceeds them is refused. All are chosen, many times what LTTng 2.16 and
+ * Limits. Metadata that exceeds them is rejected. All are chosen, many times what LTTng 2.16 and
  * sink.ctf.fs of Babeltrace 2.1 write.
  */
-#define MAX_DEPTH 32			 /* field classes in field classes */
+#define MAX_DEPTH 32			 /* nesting depth of field classes */
 #define MAX_ALIGN 4096			 /* bits */
-#define MAX_MEMBERS 256			 /* of a structure, options of a variant */
-#define MAX_ALIASES 256			 /* names of field classes, */
-#define MAX_ALIASES_SIZE (1 << 20)	 /* and bytes of their texts */
-#define MAX_FRAGMENT_SIZE (1 << 20)	 /* bytes of a JSON text */
-#define MAX_WRITTEN (UINT64_C(64) << 20) /* bytes, with parts of parts each time */
+#define MAX_MEMBERS 256			 /* members of a structure or options of a variant */
+#define MAX_ALIASES 256			 /* names of field classes */
+#define MAX_ALIASES_SIZE (1 << 20)	 /* total size of their texts (bytes) */
+#define MAX_FRAGMENT_SIZE (1 << 20)	 /* size of a JSON text (bytes) */
+#define MAX_WRITTEN (UINT64_C(64) << 20) /* bytes written; nested text counts at each level */
 
-/* A text that grows; all zero: empty. */
+/* A text that grows. It is empty if all members are zero. */
 struct ctf2_text {
-	char *bytes; /* NULL, or with a 0 behind */
+	char *bytes; /* NULL, or followed by a terminating NUL */
 	size_t used, room;
 };
 
-/* A field class in TSDL. */
+/* A field class translated to TSDL. */
 struct made {
 	struct ctf2_text type;
-	struct ctf2_text suffix;      /* behind the name: an array's length */
-	struct ctf2_text labels;      /* of an integer, which they make an enumeration, */
-	struct json_object *mappings; /* and those of them that were given */
-	struct json_object *options;  /* keys: names of a variant's options */
-	const char *name;	      /* that TSDL has for the integer's role; NULL if none */
+	struct ctf2_text suffix;      /* text after the name: an array's length */
+	struct ctf2_text labels;      /* labels of an integer, which make it an enumeration */
+	struct json_object *mappings; /* the labels that the metadata gave */
+	struct json_object *options;  /* names of a variant's options, as keys */
+	const char *name;	      /* TSDL's name for the integer's role; NULL if none */
 	uint32_t align;		      /* bits */
 	bool is_integer;
 	bool is_signed;
-	bool is_selector; /* of a variant */
+	bool is_selector; /* selector of a variant */
 };
 
 struct ctf2_member {
 	char *given; /* name in the metadata */
-	char *name;  /* in TSDL */
+	char *name;  /* name in TSDL */
 	struct made made;
 };
 
-/* A structure of which not all members were made. */
+/* A structure whose members are being translated. */
 struct structure {
 	struct ctf2_member *members;
 	size_t num;
-	const char *current; /* name in the metadata of the member that is made */
+	const char *current; /* name in the metadata of the current member */
 };
 
 struct ctf2_clock {
@@ -64,26 +64,26 @@ struct ctf2_clock {
 };
 
 struct ctf2 {
-	struct json_object *aliases; /* name -> field class */
+	struct json_object *aliases; /* field classes by name */
 	size_t aliases_size;
 	struct ctf2_clock *clocks;
 	size_t num_clocks;
-	struct ctf2_text trace, streams; /* the result: this, and then that */
+	struct ctf2_text trace, streams; /* the result: @trace followed by @streams */
 	bool has_preamble, has_trace, has_stream;
-	char uuid[37]; /* of the metadata stream; "": none */
-	bool has_uuid; /* packets have it */
+	char uuid[37]; /* uuid of the metadata stream; "" if none */
+	bool has_uuid; /* packets contain the uuid */
 
-	/* Of the root structure that is made. */
-	const char *origin; /* as in field locations */
-	const char *clock;  /* in TSDL, of its data stream class; NULL if none */
+	/* State of the root structure that is being translated. */
+	const char *origin; /* its name in field locations */
+	const char *clock;  /* TSDL name of its data stream class's clock; NULL if none */
 	bool is_trace_big_endian;
 	struct structure open[MAX_DEPTH];
 	int num_open;
 	int depth;
 
-	size_t fragment_size; /* bytes of the JSON text that is taken */
-	uint64_t written;     /* bytes of all texts */
-	int error;	      /* of the first failure */
+	size_t fragment_size; /* size of the current JSON text (bytes) */
+	uint64_t written;     /* size of all texts written so far (bytes) */
+	int error;	      /* error of the first failure */
 	char *why;
 };
 
@@ -91,7 +91,7 @@ struct ctf2 {
 
 /* Fail because the metadata has a feature that is not translated. Always return false. */
 __attribute__((format(printf, 2, 3))) bool ctf2_refuse(struct ctf2 *p, const char *format, ...);
-/* Fail, as the specification does not allow it. */
+/* Fail because the metadata violates the specification. Always return false. */
 __attribute__((format(printf, 2, 3))) bool ctf2_fail_damaged(struct ctf2 *p, const char *format,
 							     ...);
 bool ctf2_fail_no_memory(struct ctf2 *p);
@@ -100,16 +100,16 @@ __attribute__((format(printf, 3, 4))) bool ctf2_add_text(struct ctf2 *p, struct 
 							 const char *format, ...);
 /* Add a string in quotation marks. */
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string);
-/* Make a TSDL name of a CTF 2 name: each character that TSDL does not allow becomes "_". */
+/* Make a TSDL name from a CTF 2 name: each character that TSDL does not allow becomes "_". */
 char *ctf2_make_name(struct ctf2 *p, const char *before, const char *name);
-/* Is the text a name in TSDL without changes? */
+/* Is the text a valid TSDL name as it is? */
 bool ctf2_is_name(const char *text);
 
 /* ---- json.c -------------------------------------------------------------- */
 
-/* Have objects these properties only, of those that others have? @known: by spaces. */
+/* Check that an object has only properties in @known, a list separated by spaces. */
 bool ctf2_check_properties(struct ctf2 *p, struct json_object *object, const char *known);
-/* Set @value to a property; without the property, @value remains unchanged. */
+/* Set @value to a property. If the object does not have the property, leave @value unchanged. */
 bool ctf2_get_string(struct ctf2 *p, struct json_object *object, const char *key,
 		     const char **value);
 bool ctf2_get_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
@@ -117,17 +117,17 @@ bool ctf2_get_count(struct ctf2 *p, struct json_object *object, const char *key,
 bool ctf2_get_number(struct ctf2 *p, struct json_object *object, const char *key, int64_t *value);
 bool ctf2_get_typed(struct ctf2 *p, struct json_object *object, const char *key,
 		    enum json_type type, struct json_object **value);
-/* The ends of a range of integers as TSDL has them: "lo ... hi". */
+/* Add an integer range in TSDL: "lo ... hi". */
 bool ctf2_add_range(struct ctf2 *p, struct ctf2_text *text, bool is_signed,
 		    struct json_object *range);
 
 /* ---- class.c ------------------------------------------------------------- */
 
-/* Make a field class; made_release() is needed in any case. */
+/* Translate a field class. Call ctf2_made_release() in every case. */
 bool ctf2_translate_class(struct ctf2 *p, struct json_object *class, struct made *made);
 /*
- * Return the object of a field class, which may be given by an alias. After NULL, ctf2_refuse()
- * has stored the reason.
+ * Return the object of a field class, which may be given by an alias. If the result is NULL,
+ * ctf2_refuse() has stored the reason.
  */
 struct json_object *ctf2_resolve_class(struct ctf2 *p, struct json_object *class);
 void ctf2_made_release(struct made *made);
@@ -143,15 +143,15 @@ bool ctf2_add_declaration(struct ctf2 *p, struct ctf2_text *text, const struct m
 bool ctf2_translate_structure(struct ctf2 *p, struct json_object *class, struct made *made);
 bool ctf2_translate_variant(struct ctf2 *p, struct json_object *class, struct made *made);
 /*
- * Return the earlier member that a field location refers to. After NULL, ctf2_refuse() has
- * stored the reason.
+ * Return the earlier member to which a field location refers. If the result is NULL,
+ * ctf2_refuse() has stored the reason.
  */
 struct ctf2_member *ctf2_find_located_member(struct ctf2 *p, struct json_object *class,
 					     const char *key);
 
 /* ---- role.c -------------------------------------------------------------- */
 
-/* Set made->name to what TSDL calls a field of this class by its role, if it has one. */
+/* Set made->name to TSDL's name for the role of a field of this class, if it has a role. */
 bool ctf2_read_role(struct ctf2 *p, struct json_object *class, struct made *made, bool *is_clock);
 /* Does the name have a meaning in TSDL inside the current root structure? */
 bool ctf2_has_meaning(const struct ctf2 *p, const char *name);

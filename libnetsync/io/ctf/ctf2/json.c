@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Properties of JSON objects, checked. */
+/* Get properties of JSON objects, and check their types and values. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static bool is_word_among(const char *known, const char *word)
 }
 
 /*
- * Are all properties known? An unknown property may change what the bytes mean, and so may
- * extensions (5.1); attributes may not (5.2).
+ * Check that all properties are known. Unknown properties and extensions (5.1) may change the
+ * meaning of the bytes; attributes (5.2) do not.
  */
 bool ctf2_check_properties(struct ctf2 *p, struct json_object *object, const char *known)
 {
@@ -68,7 +68,7 @@ bool ctf2_get_string(struct ctf2 *p, struct json_object *object, const char *key
 	return true;
 }
 
-/* Numbers beyond 64 bits are the last one that fits, to json-c. */
+/* json-c replaces a number that does not fit into 64 bits by the nearest one that does. */
 bool ctf2_get_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
 		    uint64_t *value)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Roles of fields (CTF2-SPEC-2.0, 5.6.1, 5.8.1) -> names that mean the same in CTF 1.8. */
+/*
+ * Translate field roles (CTF2-SPEC-2.0, 5.6.1 and 5.8.1) to names with the same meaning in CTF
+ * 1.8.
+ */
 #include <string.h>
 
 #include "io/ctf/ctf2/internal.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Structures and variants -> types in TSDL, and the fields there that others need.
+ * Translate structures and variants to TSDL types, and find the fields to which other fields
+ * refer.
  *
- * A field location leads from the root (its origin), or from the innermost structure, by
- * names of members. What TSDL has instead is one name, which it looks for in all open
- * structures, the inner ones first. Options of variants, and elements of arrays, are passed.
+ * A field location is a path of member names from the root structure (its origin) or from the
+ * innermost structure. TSDL instead uses one name, which it looks up in all open structures, the
+ * inner ones first. Options of variants and elements of arrays are not part of the path.
  *
  *	{ "origin": "event-record-payload",		struct {
  *	  "path": ["header", "type"] }				... _kind;
@@ -54,7 +55,7 @@ static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_objec
 	return NULL;
 }
 
-/* Does TSDL find this member by its name? */
+/* Does a lookup by name in TSDL find this member? */
 static bool is_member_found_by_name(const struct ctf2 *p, const struct ctf2_member *wanted)
 {
 	for (int level = p->num_open; level-- > 0;) {
@@ -109,8 +110,8 @@ static bool is_member_name_taken(const struct structure *in, const char *name)
 }
 
 /*
- * Name the last member. LTTng puts "_" before names in CTF 1.8, too, as they may be words
- * of TSDL; readers take it away.
+ * Name the last member. LTTng also prepends "_" to names in CTF 1.8, because they may be TSDL
+ * keywords. Readers remove it.
  */
 static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 {
@@ -225,8 +226,8 @@ static bool has_label_text(const struct ctf2_text *labels, const char *name)
 }
 
 /*
- * Add the ranges of an option to the labels of the selector, by the option's name, unless
- * a mapping of that name has the same.
+ * Add the ranges of an option to the labels of the selector, under the option's name, unless a
+ * mapping with that name has the same ranges.
  */
 static bool add_labels(struct ctf2 *p, struct ctf2_member *selector, const char *name,
 		       struct json_object *option)

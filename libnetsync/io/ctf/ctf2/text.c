@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Texts that grow up to a common limit, and the reason why no more text can be added. */
+/* Append to texts up to a common limit, and store the reason of the first failure. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "io/ctf/ctf2/internal.h"
 #include "util/array.h"
 
-/* Words of TSDL, which are no names (CTF 1.8.3, C.1). */
+/* TSDL keywords, which are not valid names (CTF 1.8.3, C.1). */
 static const char *const keywords[] = {
 	"align",   "callsite", "char",	 "clock",	   "const",  "double",	 "enum",
 	"env",	   "event",    "float",	 "floating_point", "int",    "integer",	 "long",
@@ -20,7 +20,7 @@ static const char *const keywords[] = {
 
 /* ---- failing ------------------------------------------------------------- */
 
-/* The first reason is kept; what follows is because of it. */
+/* Store the first error. Later errors are consequences of it. */
 static bool set_ctf2_error(struct ctf2 *p, int error, const char *format, va_list values)
 {
 	if (p->error)
@@ -98,7 +98,10 @@ bool ctf2_add_text(struct ctf2 *p, struct ctf2_text *text, const char *format, .
 	return true;
 }
 
-/* Control characters become "_": TSDL has none in strings, or escapes them. */
+/*
+ * Replace control characters by "_", because TSDL does not allow them in strings, or escapes
+ * them.
+ */
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string)
 {
 	const size_t length = strlen(string);

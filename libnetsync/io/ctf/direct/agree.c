@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Do types that were parsed here agree with field classes of libbabeltrace2? */
+/* Compare types of the parser here with the field classes of libbabeltrace2. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 static bool agree_on_type(const struct ctf_type *type, const bt_field_class *class);
 
 /*
- * libbabeltrace2 removes a leading underscore of names in CTF 1.8, and of those in CTF 2
- * io/ctf/ctf2/ has made words.
+ * libbabeltrace2 removes a leading underscore from names in CTF 1.8, and from names that
+ * io/ctf/ctf2/ translated from CTF 2.
  */
 static bool is_same_field_name(const char *ours, const char *theirs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Does libbabeltrace2 see the same types as the parser here? */
+/* Compare the types that libbabeltrace2 sees with those of the parser here. */
 #ifndef NETSYNC_CTF_AGREE_H
 #define NETSYNC_CTF_AGREE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A trace's directory -> a walk for each of its streams. */
+/* Start a walk for each stream in a trace's directory. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum agreed { NOT_KNOWN, AGREED, DIFFERENT };
 
 struct direct {
 	struct metadata metadata;
-	enum agreed *agreed; /* by stream class in metadata */
+	enum agreed *agreed; /* indexed by stream class in @metadata */
 	struct file *files;
 	size_t num_files;
 };
@@ -104,7 +104,7 @@ void direct_free(struct direct *direct)
 	free(direct);
 }
 
-/* Does libbabeltrace2 see the types of a stream class as the parser here? */
+/* Does libbabeltrace2 see the same types of a stream class as the parser here? */
 static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class *class)
 {
 	const struct stream_type *stream = metadata_find_stream(&direct->metadata,
@@ -135,10 +135,10 @@ static struct file *find_stream_file(struct direct *direct, const bt_stream *str
 
 /* ---- streams in several files --------------------------------------------- */
 
-/* A file of a stream, of which the tracer begins a new one at some size. */
+/* One of the files of a stream. The tracer begins a new file when one reaches a certain size. */
 struct stream_part {
 	struct file *file;
-	uint64_t first, last; /* times at which its packets begin, cycles */
+	uint64_t first, last; /* begin times of its first and last packet (cycles) */
 };
 
 static int compare_parts_by_time(const void *a, const void *b)
@@ -165,8 +165,8 @@ static size_t list_stream_parts(struct direct *direct, const struct file *first,
 }
 
 /*
- * libbabeltrace2 reads the packets of all parts in the order of their times. Is that one
- * part after the other, and which is the first?
+ * Sort the parts by time. libbabeltrace2 reads the packets of all parts in time order. Return
+ * false if this is not the same as reading one part after the other.
  */
 static bool order_stream_parts(struct stream_part *parts, size_t num)
 {
@@ -209,7 +209,7 @@ struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream
 	if (!file || file->stream_id != bt_stream_class_get_id(class) ||
 	    !is_stream_class_agreed(direct, class))
 		return NULL;
-	/* Without a number of the stream, each file is one. */
+	/* If there is no stream number, each file is a stream. */
 	if (file->instance != UINT64_MAX)
 		return take_stream_parts(direct, file);
 	walk = file->walk;

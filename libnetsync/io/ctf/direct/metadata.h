@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metadata of CTF 1.8 (TSDL) or CTF 2, as LTTng writes them -> types. */
+/* Types parsed from CTF 1.8 (TSDL) or CTF 2 metadata as LTTng writes it. */
 #ifndef NETSYNC_CTF_METADATA_H
 #define NETSYNC_CTF_METADATA_H
 
@@ -20,18 +20,19 @@ struct stream_type {
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
 	const struct ctf_type *event_context; /* NULL if none */
-	const struct ctf_event_type **events; /* by id; NULL if there is none */
+	/* Indexed by id; NULL if there is no event with this id. */
+	const struct ctf_event_type **events;
 	uint64_t num_events;
 };
 
-/* The name of a type (typealias, struct). */
+/* A named type (typealias, struct). */
 struct type_alias {
-	char *name; /* of a structure: "struct NAME" */
+	char *name; /* "struct NAME" for a structure */
 	const struct ctf_type *type;
 };
 
 struct metadata {
-	struct ctf_type *types; /* list of all, by type.older */
+	struct ctf_type *types; /* list of all types, linked by type.older */
 	struct type_alias *aliases;
 	size_t num_aliases;
 	int num_slots;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Type declarations in metadata -> struct ctf_type. */
+/* Parse type declarations in metadata to struct ctf_type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const struct ctf_type *find_alias(const struct tsdl_parser *p, const char
 	return NULL;
 }
 
-/* Name a type; @name is taken over. */
+/* Name a type. Take ownership of @name. */
 bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type)
 {
 	struct type_alias *last;
@@ -50,7 +50,7 @@ bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *ty
 	return true;
 }
 
-/* A type by its name, of one word or several. */
+/* Parse the name of a type, which has one or more words. */
 static const struct ctf_type *parse_named_type(struct tsdl_parser *p)
 {
 	const struct ctf_type *type = NULL, *found;
@@ -135,7 +135,7 @@ static bool parse_type_size(struct tsdl_parser *p, struct ctf_type *type)
 	return tsdl_parse_count(p, 64, &type->size) && type->size;
 }
 
-/* Digits of a floating-point number, whose size is the sum of both parts. */
+/* Parse the digits of a floating-point number. Its size is the sum of both parts. */
 static bool parse_float_digits(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
@@ -182,7 +182,7 @@ static const struct ctf_type *parse_integer_type(struct tsdl_parser *p)
 
 	if (!type || !tsdl_consume_punctuation(p, "{"))
 		return NULL;
-	/* 0 if no attribute has set it. */
+	/* The alignment stays 0 if no attribute sets it. */
 	type->align = 0;
 	type->is_big_endian = p->big_endian;
 	if (!parse_attributes(p, type, integer_attributes) || !type->size)
@@ -281,7 +281,7 @@ static const struct ctf_type *parse_enum_type(struct tsdl_parser *p)
 
 /* ---- structures ---------------------------------------------------------- */
 
-/* Add a member; @name is taken over. */
+/* Add a member. Take ownership of @name. */
 static bool add_type_member(struct tsdl_parser *p, struct ctf_type *type, char *name,
 			    const struct ctf_type *inner)
 {
@@ -301,8 +301,8 @@ static bool add_type_member(struct tsdl_parser *p, struct ctf_type *type, char *
 }
 
 /*
- * A member in the open structures, the inner ones first, with leading underscores as they
- * are written in both places.
+ * Find a member in the open structures, the inner ones first. Leading underscores must be the
+ * same in both places.
  */
 static struct type_member *find_open_member(const struct tsdl_parser *p, const char *name)
 {
@@ -329,7 +329,7 @@ static int find_member_slot(struct tsdl_parser *p, const char *name, const struc
 	return m->slot;
 }
 
-/* The slot of a member whose name is next in the text. */
+/* Parse the name of a member, and return the member's slot. */
 static int parse_slot_name(struct tsdl_parser *p, const struct ctf_type **type)
 {
 	char *text = tsdl_parse_name(p);
@@ -340,8 +340,8 @@ static int parse_slot_name(struct tsdl_parser *p, const struct ctf_type **type)
 }
 
 /*
- * An array or sequence, if brackets follow. Arrays of arrays are not read, as no tracer
- * writes them.
+ * Parse an array or sequence if brackets follow. Arrays of arrays are not supported, because no
+ * tracer writes them.
  */
 static const struct ctf_type *parse_array_brackets(struct tsdl_parser *p,
 						   const struct ctf_type *element)
@@ -367,7 +367,7 @@ static const struct ctf_type *parse_array_brackets(struct tsdl_parser *p,
 	return tsdl_consume_punctuation(p, "]") ? type : NULL;
 }
 
-/* Members of a structure, or options of a variant. */
+/* Parse the members of a structure, or the options of a variant. */
 static bool parse_members(struct tsdl_parser *p, struct ctf_type *type)
 {
 	if (p->depth == MAX_DEPTH)
@@ -412,7 +412,7 @@ const struct ctf_type *tsdl_parse_structure(struct tsdl_parser *p)
 	return type;
 }
 
-/* The options of a variant by the labels of its tag, which have the same names. */
+/* Map the labels of a variant's tag to the options with the same names. */
 static bool map_variant_options(struct tsdl_parser *p, struct ctf_type *variant)
 {
 	const struct ctf_type *tag = variant->tag;

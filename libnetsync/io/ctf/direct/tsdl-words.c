@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text of metadata -> words, numbers and strings. */
+/* Split the text of metadata into words, numbers and strings. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ bool tsdl_parse_number(struct tsdl_parser *p, int64_t *value)
 	return true;
 }
 
-/* Take an unsigned number up to @most. */
+/* Consume an unsigned number up to @most. */
 bool tsdl_parse_count(struct tsdl_parser *p, uint64_t most, uint64_t *value)
 {
 	int64_t any;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text of metadata -> its blocks: trace, streams, events. */
+/* Parse the blocks of metadata: trace, streams and events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool parse_type_alias(struct tsdl_parser *p)
 	       tsdl_consume_punctuation(p, ";");
 }
 
-/* Take the name of an entry, which may have dots. */
+/* Consume the name of an entry, which may contain dots. */
 static bool parse_entry_name(struct tsdl_parser *p, char full[NAME_SIZE])
 {
 	size_t used = 0;
@@ -46,7 +46,7 @@ static bool skip_entry_value(struct tsdl_parser *p)
 	tsdl_skip_space(p);
 	if (*p->at != '"')
 		return tsdl_parse_number(p, &value) || parse_entry_name(p, full);
-	/* A string may contain any characters, escaped. */
+	/* A string may contain any escaped characters. */
 	for (text = p->at + 1; *text && *text != '"'; text++)
 		if (*text == '\\' && !*++text)
 			return false;
@@ -54,7 +54,7 @@ static bool skip_entry_value(struct tsdl_parser *p)
 	return *text == '"';
 }
 
-/* Entries of a block that are used. */
+/* The entries of a block that the parser uses. */
 struct tsdl_block {
 	uint64_t id, stream_id;
 	bool has_id;
@@ -142,7 +142,7 @@ static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
 	return true;
 }
 
-/* Add an event; the name is taken over. */
+/* Add an event. Take ownership of its name. */
 static bool add_event_type(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	struct metadata *out = p->out;
@@ -205,8 +205,8 @@ static bool parse_declarations(struct tsdl_parser *p)
 /* ---- public functions --------------------------------------------------- */
 
 /*
- * Find the byte order, which is needed before the first integer. LTTng writes it in this
- * form in one place only.
+ * Find the byte order, which must be known before the first integer. LTTng writes it in this form
+ * in only one place.
  */
 static bool find_tsdl_byte_order(struct tsdl_parser *p, const char *text)
 {
@@ -289,7 +289,7 @@ int metadata_parse(struct metadata *metadata, const char *text)
 
 static void free_type(struct ctf_type *type)
 {
-	/* An enumeration has labels of its own; its integer type has none. */
+	/* An enumeration owns its labels; its integer type has none. */
 	for (size_t i = 0; i < type->num_labels; i++)
 		free(type->labels[i].name);
 	free(type->labels);

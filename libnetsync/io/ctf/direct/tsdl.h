@@ -10,19 +10,19 @@
 #include "io/ctf/direct/metadata.h"
 
 /*
- * Limits of the parser; what exceeds them is left to libbabeltrace2. All are chosen, many
- * times what the metadata of LTTng 2.13 in selftests/data has.
+ * Limits of the parser. Traces whose metadata exceeds them are left to libbabeltrace2. All are
+ * chosen, many times what the metadata of LTTng 2.13 in selftests/data has.
  */
-#define MAX_DEPTH 32	   /* structures in structures */
+#define MAX_DEPTH 32	   /* nesting depth of structures */
 #define MAX_ALIGN 4096	   /* bits */
-#define NAME_SIZE 256	   /* bytes of a type's name of several words */
+#define NAME_SIZE 256	   /* size of a type's name of several words (bytes) */
 #define MAX_SLOTS 4096	   /* fields that are a length or a tag of another field */
 #define MAX_LABELS 1024	   /* labels of an enumeration */
 #define MAX_OPTIONS 64	   /* options of a variant */
 #define MAX_ALIASES 256	   /* names of types */
 #define MAX_EVENT_ID 65534 /* id of an event in its stream class */
 
-/* State of parsing; big_endian is the trace's byte order, the default of integers. */
+/* State of the parser. big_endian is the trace's byte order, which is the default for integers. */
 struct tsdl_parser {
 	struct metadata *out;
 	const char *at;
@@ -34,12 +34,12 @@ struct tsdl_parser {
 
 /* ---- tsdl-words.c: return false or NULL if the next token differs -------- */
 
-void tsdl_skip_space(struct tsdl_parser *p); /* comments, too */
+void tsdl_skip_space(struct tsdl_parser *p); /* also skips comments */
 /* Return the length of the next word, or 0 if there is none. */
 size_t tsdl_get_word_length(struct tsdl_parser *p);
 bool tsdl_consume_punctuation(struct tsdl_parser *p, const char *punctuation);
 bool tsdl_consume_word(struct tsdl_parser *p, const char *word);
-/* Results of the next functions are given back with free(). */
+/* The caller releases the results of the following functions with free(). */
 char *tsdl_copy_text(struct tsdl_parser *p, const char *from, size_t length);
 char *tsdl_parse_name(struct tsdl_parser *p);
 /*
@@ -47,19 +47,19 @@ char *tsdl_parse_name(struct tsdl_parser *p);
  * literal contains a backslash.
  */
 char *tsdl_parse_literal(struct tsdl_parser *p);
-/* A number of 64 bits, signed; tsdl_parse_count(): unsigned, up to @most. */
+/* Consume a signed 64-bit number. tsdl_parse_count() consumes an unsigned number up to @most. */
 bool tsdl_parse_number(struct tsdl_parser *p, int64_t *value);
 bool tsdl_parse_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
 /* Append @between and the next word to a name, which has @used bytes so far. */
 bool tsdl_append_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between);
 
-/* ---- tsdl-type.c; NULL or false: the same, or there is no memory -------- */
+/* ---- tsdl-type.c: NULL or false also if out of memory -------------------- */
 
 const struct ctf_type *tsdl_parse_type(struct tsdl_parser *p);
 /* Parse a structure, after the word "struct". */
 const struct ctf_type *tsdl_parse_structure(struct tsdl_parser *p);
 bool tsdl_parse_byte_order(struct tsdl_parser *p, struct ctf_type *type);
-/* Name a type; @name is taken over. */
+/* Name a type. Take ownership of @name. */
 bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type);
 
 #endif

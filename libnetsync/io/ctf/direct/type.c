@@ -80,7 +80,7 @@ void type_finish(struct ctf_type *type)
 
 /* ---- integers ------------------------------------------------------------ */
 
-/* Read bits that are not whole bytes, in the order of the byte order. */
+/* Read an integer that does not consist of whole bytes, in the given byte order. */
 static uint64_t gather_bits(const struct bit_cursor *c, uint64_t size, bool big_endian)
 {
 	uint64_t value = 0;
@@ -196,7 +196,7 @@ static bool skip_elements(const struct ctf_type *type, struct bit_cursor *c, uin
 	if (type->element->is_fixed)
 		return !__builtin_mul_overflow(length, type->element->size, &bits) &&
 		       skip_bits(c, bits);
-	/* Elements of no size would be read for ever; others advance. */
+	/* Elements of size 0 would be read forever; others advance the cursor. */
 	for (uint64_t i = 0; i < length; i++) {
 		const uint64_t before = c->at;
 

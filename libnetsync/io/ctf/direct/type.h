@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Types of CTF 1.8 with sizes, alignments and byte orders, which libbabeltrace2 does not
- * tell. All positions are in bits from the beginning of a packet.
+ * CTF 1.8 types with sizes, alignments and byte orders, which libbabeltrace2 does not report. All
+ * positions are in bits from the beginning of a packet.
  */
 #ifndef NETSYNC_CTF_TYPE_H
 #define NETSYNC_CTF_TYPE_H
@@ -12,7 +12,7 @@
 
 enum type_kind {
 	TYPE_INTEGER,
-	TYPE_FLOAT, /* of 32 or 64 bits */
+	TYPE_FLOAT, /* 32 or 64 bits */
 	TYPE_STRING,
 	TYPE_STRUCT,
 	TYPE_ARRAY,
@@ -20,7 +20,7 @@ enum type_kind {
 	TYPE_VARIANT,
 };
 
-/* The slot of a field whose value no other field needs. */
+/* Slot of a field whose value no other field needs. */
 #define NO_SLOT -1
 
 /* A member of a structure, or an option of a variant. */
@@ -45,8 +45,8 @@ struct type_label {
 struct ctf_type {
 	enum type_kind kind;
 	uint32_t align; /* bits; a power of two */
-	uint64_t size;	/* bits; of integers, floats, or if is_fixed */
-	/* Of constant size, in whole bytes, aligned to bytes, and without slots. */
+	uint64_t size;	/* bits; set for integers, floats, or if is_fixed */
+	/* The type has a constant size in whole bytes, is aligned to bytes, and has no slots. */
 	bool is_fixed;
 	bool is_signed;
 	bool is_big_endian;
@@ -58,8 +58,8 @@ struct ctf_type {
 	struct type_member *members; /* members or options */
 	size_t num_members;
 	const struct ctf_type *element;
-	uint64_t length;	    /* of an array */
-	int slot;		    /* of a sequence's length or a variant's tag */
+	uint64_t length;	    /* length of an array */
+	int slot;		    /* slot of a sequence's length or a variant's tag */
 	const struct ctf_type *tag; /* a variant's tag */
 	ptrdiff_t *options;	    /* index of the option for each label of the tag; -1 if none */
 	struct ctf_type *older;	    /* next in the list of all types of a trace */
@@ -70,7 +70,7 @@ struct bit_cursor {
 	const uint8_t *data;
 	uint64_t at; /* bits */
 	uint64_t end;
-	bool was_big_endian; /* order of the last integer, for partial bytes */
+	bool was_big_endian; /* byte order of the last integer, for partial bytes */
 	uint64_t *slots;     /* array of metadata.num_slots */
 };
 
@@ -80,10 +80,10 @@ void type_finish(struct ctf_type *type);
 /* Skip a field. Return false if the field exceeds the packet, or if CTF does not allow it. */
 bool type_skip(const struct ctf_type *type, struct bit_cursor *c);
 
-/* Read an integer, extended to 64 bits by its sign. Return as type_skip(). */
+/* Read an integer, sign-extended to 64 bits if it is signed. Return as type_skip() does. */
 bool type_read_integer(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value);
 
-/* Read a floating-point number of a place that type_skip() has passed. */
+/* Read a floating-point number at a position that type_skip() has skipped. */
 double type_read_float(const struct ctf_type *type, struct bit_cursor *c);
 
 /* Called for each integer of a structure, including those in variants. */

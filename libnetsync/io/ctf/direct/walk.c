@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Walk through CTF 1.8 stream files (5 and 6), one after the other, with the types of their
- * packets and events. Only packets in the usual layout are walked. If another layout is found,
- * the walk ends, and libbabeltrace2 reports the error.
+ * Read the events of CTF 1.8 stream files (specification, 5 and 6) in order, by the types of
+ * their packets and events. Only the usual packet layout is supported. If another layout is
+ * found, the walk ends, and libbabeltrace2 reports the error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 
 #include "io/ctf/direct/walk.h"
 
-/* The first number of a packet (CTF 1.8, 5.1). */
+/* Magic number of a packet (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
 #define BYTE 8 /* bits */
-/* Bytes that are given back at once, a multiple of all page sizes. Chosen. */
+/* Number of bytes released at a time, a multiple of all page sizes. Chosen. */
 #define DROP_SIZE (1 << 18)
-#define NOTHING UINT64_MAX /* value of a field that does not exist */
+#define NOTHING UINT64_MAX /* value of a missing field */
 
 /* Fields of a packet's header and context. */
 struct ctf_packet {
@@ -35,16 +35,16 @@ struct ctf_walk {
 	const struct stream_type *stream;
 	const uint8_t *data;
 	uint64_t size;		 /* bytes */
-	uint64_t next;		 /* bytes: where the next packet begins */
-	uint64_t dropped;	 /* bytes from the begin that were given back */
-	struct ctf_walk *behind; /* of the next file; NULL if there is none */
+	uint64_t next;		 /* offset of the next packet (bytes) */
+	uint64_t dropped;	 /* number of bytes from the beginning that were released */
+	struct ctf_walk *behind; /* walk through the next file; NULL if none */
 	bool in_packet;
 	struct ctf_packet packet;
 	struct bit_cursor at;
 	uint64_t clock;
-	uint64_t wanted_from; /* packets that end before this time are passed */
+	uint64_t wanted_from; /* packets that end before this time are skipped */
 	struct walk_counts counts;
-	uint64_t slots[]; /* metadata.num_slots */
+	uint64_t slots[]; /* array of metadata.num_slots */
 };
 
 /* ---- packets ------------------------------------------------------------- */
@@ -52,7 +52,7 @@ struct ctf_walk {
 /* Field names of a header or context, and the members that they set. */
 struct named {
 	const char *name;
-	size_t at; /* in struct ctf_packet */
+	size_t at; /* offset of the member in struct ctf_packet */
 	bool may_be_clock;
 };
 
@@ -100,13 +100,13 @@ static bool use_packet_integer(void *data, const char *name, const struct ctf_ty
 	}
 	if (strcmp(name, "timestamp_end"))
 		return !type->is_clock;
-	/* A partial one is not needed. */
+	/* A partial end time is not needed. */
 	if (type->is_clock && !type->is_signed && type->size == 64)
 		t->packet->end = value;
 	return true;
 }
 
-/* Is the uuid of a packet that of the trace? */
+/* Is the uuid of a packet the trace's uuid? */
 static bool is_packet_of_trace(const struct metadata *metadata, struct bit_cursor c)
 {
 	const struct ctf_type *header = metadata->packet_header;
@@ -123,7 +123,7 @@ static bool is_packet_of_trace(const struct metadata *metadata, struct bit_curso
 	return !memcmp(c.data + c.at / BYTE, metadata->uuid, UUID_SIZE);
 }
 
-/* Read header and context; the cursor is at the packet's beginning. */
+/* Read the header and context of the packet that begins at the cursor. */
 static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c,
 			       struct ctf_packet *packet)
 {
@@ -150,7 +150,7 @@ static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c
 	       c->at <= packet->content_bits;
 }
 
-/* Does a counter not increase? That is left to libbabeltrace2. */
+/* Does a counter decrease, or a packet number repeat? If so, libbabeltrace2 reads the rest. */
 static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_packet *packet)
 {
 	const struct ctf_packet *last = &walk->packet;
@@ -172,7 +172,7 @@ static int count_packet_losses(struct ctf_walk *walk, const struct ctf_packet *p
 		counts->lost_packets += packet->number - last->number - 1;
 	if (packet->discarded == NOTHING || packet->discarded == (is_first ? 0 : last->discarded))
 		return WALK_EVENT;
-	/* How many events were lost before the first packet is not known. */
+	/* The number of events lost before the first packet is not known. */
 	*lost = is_first ? 0 : packet->discarded - last->discarded;
 	counts->lost_events += is_first ? 1 : *lost;
 	return WALK_LOST;
@@ -234,7 +234,7 @@ struct event_head {
 	uint64_t clock;
 };
 
-/* The clock, of which @bits low bits are recorded, given that it never goes back. */
+/* Complete a clock value from its @bits recorded low bits. The clock never goes back. */
 static uint64_t extend_partial_clock(uint64_t clock, uint64_t part, uint64_t bits)
 {
 	uint64_t mask;
@@ -284,7 +284,7 @@ static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
 	event->cpu = walk->packet.cpu;
 	event->clock = head.clock;
 	event->fields = c;
-	/* An event of no size would be read for ever. */
+	/* An event of size 0 would be read forever. */
 	if (!skip_optional_type(type->fields, &c) || c.at == walk->at.at)
 		return false;
 	walk->at = c;
@@ -348,7 +348,7 @@ static bool map_stream_file(struct ctf_walk *walk, const char *path)
 	close(fd);
 	if (data == MAP_FAILED)
 		return false;
-	/* The page cache may hold it in pages of 2 MiB, which are not given back in parts. */
+	/* The page cache may hold the file in 2 MiB pages, which cannot be released in parts. */
 	madvise(data, st.st_size, MADV_NOHUGEPAGE);
 	walk->data = data;
 	walk->size = st.st_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A stream file -> its events in order. */
+/* Read the events of a stream file in order. */
 #ifndef NETSYNC_CTF_WALK_H
 #define NETSYNC_CTF_WALK_H
 
@@ -7,7 +7,7 @@
 
 struct ctf_walk;
 
-/* An event; valid until the next one is read. */
+/* An event, valid until the next one is read. */
 struct walked {
 	const struct ctf_event_type *type;
 	uint64_t clock;		       /* the trace's clock, cycles */
@@ -15,10 +15,10 @@ struct walked {
 	struct bit_cursor context;     /* position where *common begins */
 	struct bit_cursor specific;    /* position where type->context begins */
 	const struct ctf_type *common; /* event context of the stream; NULL if none */
-	uint64_t cpu;		       /* of its packet; WALK_NO_CPU: not known */
+	uint64_t cpu;		       /* CPU of its packet; WALK_NO_CPU if unknown */
 	/*
-	 * For WALK_LOST, the number of lost events, or 0 if it is not known. All other members
-	 * are not set.
+	 * For WALK_LOST, the number of lost events, or 0 if it is not known. No other member is
+	 * set.
 	 */
 	uint64_t lost;
 };
@@ -39,35 +39,35 @@ void walk_append(struct ctf_walk *walk, struct ctf_walk *behind);
 
 /* Counts up to the current position, from which another reader can continue. */
 struct walk_counts {
-	uint64_t packets;     /* begun, or passed */
-	uint64_t events;      /* in the last of these */
-	uint64_t lost_events; /* counted as in stream.c */
+	uint64_t packets;     /* number of packets begun or skipped */
+	uint64_t events;      /* number of events in the last of these packets */
+	uint64_t lost_events; /* number of lost events, counted as in stream.c */
 	uint64_t lost_packets;
 };
 
 /*
- * Begin at a file's first packet. The metadata must outlive the walk. Return NULL if the file
- * cannot be opened, or if its stream is not in the metadata.
+ * Start a walk at a file's first packet. The metadata must outlive the walk. Return NULL if the
+ * file cannot be opened, or if its stream is not in the metadata.
  */
 struct ctf_walk *walk_new(const struct metadata *metadata, const char *path);
 void walk_free(struct ctf_walk *walk);
 
-/* The stream class and stream of a file; @instance ~0: unknown. */
+/* Get the stream class and the stream of a file. @instance is ~0 if the stream is unknown. */
 void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id, uint64_t *instance);
 
 enum { WALK_END, WALK_EVENT, WALK_LOST };
 
 /*
- * Return WALK_EVENT; WALK_LOST if the tracer lost events before this packet; WALK_END; or
- * -EILSEQ if the rest is damaged or has an unknown layout, and was not counted.
+ * Read the next event. Return WALK_EVENT; WALK_LOST if the tracer lost events before this packet;
+ * WALK_END; or -EILSEQ if the rest is damaged or has an unknown layout, and was not counted.
  */
 int walk_read_event(struct ctf_walk *walk, struct walked *event);
 
 const struct walk_counts *walk_get_counts(const struct ctf_walk *walk);
 
 /*
- * Did the walk pass the next packet's begin, event, or what else another reader finds?
- * @left: what the walk has counted, which is counted down.
+ * Has the walk already read the item that another reader finds next: a packet's beginning, an
+ * event, or something else? @left contains the walk's counts, which are counted down.
  */
 bool walk_skip_counted(struct walk_counts *left, bool is_packet, bool is_event);
 
