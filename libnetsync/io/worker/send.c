@@ -26,7 +26,7 @@ static struct {
 	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE when the timer was set */
 	size_t used;		  /* number of bytes collected but not sent */
 	struct worker_head last;  /* header of the last collected record */
-	size_t last_at;		  /* offset of its data if it was reserved, else SIZE_MAX */
+	size_t last_at;		  /* its offset if it was reserved, else SIZE_MAX */
 	/*
 	 * Collected records. Chosen: one call of write() for several hundred events, so that both
 	 * processes are busy.
