@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Addresses of a host, and a captured packet -> the packet's direction. */
+/* Determine the direction of a captured packet from the addresses of its host. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "util/array.h"
 
 /*
- * Addresses of a host at most, so that a damaged file cannot make searches slow. Chosen.
+ * Maximum number of addresses of a host, so that a damaged file cannot make searches slow.
+ * Chosen.
  */
 #define MAX_ADDRESSES 1024
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Captured packets -> their direction: sent or received by the host. Some captures record
- * the direction of each packet; for others the direction follows from the host's addresses:
+ * Determine whether the host sent or received a captured packet. Some captures record the
+ * direction of each packet; for others the direction follows from the host's addresses:
  *
  *	direction.c	known addresses -> directions
  *	infer.c		addresses, inferred from captures of several hosts
@@ -18,14 +18,14 @@
 #include "io/packet/frame.h"
 
 struct address {
-	bool is_mac;	   /* MAC_SIZE bytes are used; else all 16 */
+	bool is_mac;	   /* if true, MAC_SIZE bytes are used, otherwise all 16 */
 	uint8_t bytes[16]; /* as in struct netsync_packet */
 };
 
 /* The known addresses of a host. */
 struct own_addresses {
 	char *host_name;
-	bool given; /* by the user */
+	bool given; /* the user gave these addresses */
 	struct address *address;
 	size_t num;
 	size_t room;
@@ -38,21 +38,21 @@ struct own_addresses_list {
 };
 
 enum direction {
-	DIRECTION_UNKNOWN, /* no known address is in it */
+	DIRECTION_UNKNOWN, /* the packet contains no known address */
 	DIRECTION_LOCAL,   /* the packet never leaves the host */
 	DIRECTION_IN,
 	DIRECTION_OUT,
 };
 
 /*
- * The addresses of a host. own_addresses_find() returns NULL if none is known;
+ * Find the addresses of a host. own_addresses_find() returns NULL if none is known.
  * own_addresses_find_or_add() returns NULL if out of memory.
  */
 struct own_addresses *own_addresses_find(const struct own_addresses_list *owns,
 					 const char *host_name);
 struct own_addresses *own_addresses_find_or_add(struct own_addresses_list *owns,
 						const char *host_name);
-/* Add an address, unless it is there already: 0 or -ENOMEM. */
+/* Add an address, unless it was already added. Return 0 or -ENOMEM. */
 int own_addresses_add(struct own_addresses *own, const struct address *address);
 /* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
@@ -61,7 +61,7 @@ bool address_parse(struct address *address, const char *text);
 char *address_format(char text[ADDRESS_TEXT], const struct address *address);
 void own_addresses_release(struct own_addresses_list *owns);
 
-/* The direction of a packet; @own may be NULL. */
+/* Determine the direction of a packet. @own may be NULL. */
 enum direction direction_find(const struct own_addresses *own, const struct frame_link *link,
 			      const struct netsync_packet *pkt);
 
@@ -69,15 +69,15 @@ enum direction direction_find(const struct own_addresses *own, const struct fram
 
 /* A sample: a packet in one capture. */
 struct sighted {
-	uint64_t key; /* of the packet; equal in all captures */
+	uint64_t key; /* key of the packet, equal in all captures */
 	int64_t time_ns;
-	uint8_t addr[2][16]; /* the lower one first */
+	uint8_t addr[2][16]; /* both addresses, the lower one first */
 	bool back;	     /* sent from the second address to the first */
-	enum direction dir;  /* by the trace itself */
+	enum direction dir;  /* direction that the trace records */
 };
 
 /*
- * The samples of a capture. Their total number is bounded; samples are chosen by key, so
+ * The samples of a capture. The total number of samples is bounded. They are chosen by key, so
  * that all captures have samples of the same packets.
  */
 struct packet_samples {
@@ -90,7 +90,7 @@ struct packet_samples {
 struct sampling {
 	struct packet_samples **all;
 	size_t num_all;
-	uint64_t mask; /* samples are keys with none of these bits */
+	uint64_t mask; /* packets whose keys have none of these bits are samples */
 	size_t num;
 };
 
@@ -101,21 +101,26 @@ int sampling_add(struct sampling *sampling, struct packet_samples *samples, uint
 int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
 void samples_sort(struct packet_samples *samples);
-/* Sort, and drop keys that occur twice: they are of several packets, or interfaces. */
+/*
+ * Sort the samples, and drop those whose key occurs twice, because they belong to several packets
+ * or interfaces.
+ */
 void samples_drop_repeated(struct packet_samples *samples);
 
-/* A host, or rather one of its clocks, with samples of all its traces. */
+/* A host (one clock), with the samples of all its traces. */
 struct watcher {
 	const char *name;
-	struct packet_samples samples;	/* of its captures; sorted here */
-	struct packet_samples inside;	/* by packet_compute_nat_key(): no direction */
-	struct packet_samples directed; /* the same: with known direction */
-	bool wanted;			/* addresses are unknown */
-	bool told;			/* inferred by known directions */
-	bool met;			/* another host has samples of the same packets */
-	bool doubtful;			/* inferred addresses contradict each other */
-	struct own_addresses own;	/* inferred: the host's addresses */
-	struct own_addresses other;	/* inferred: addresses of its peers */
+	/* Samples of its captures, sorted by the inference functions. */
+	struct packet_samples samples;
+	struct packet_samples inside; /* samples by packet_compute_nat_key() without direction */
+	/* Samples by packet_compute_nat_key() with known direction. */
+	struct packet_samples directed;
+	bool wanted;		    /* addresses are unknown */
+	bool told;		    /* addresses were inferred from known directions */
+	bool met;		    /* another host has samples of the same packets */
+	bool doubtful;		    /* inferred addresses are inconsistent */
+	struct own_addresses own;   /* inferred: the host's addresses */
+	struct own_addresses other; /* inferred: addresses of its peers */
 };
 
 /*
@@ -136,12 +141,12 @@ int infer_from_shared_packets(struct watcher *watchers, size_t num);
 int infer_from_known_directions(struct watcher *watchers, size_t num);
 
 /*
- * The hardware address of an interface: the one that all its frames have in common, if
- * there is only one.
+ * The hardware address of an interface: the one that all its frames have in common, if there is
+ * only one.
  */
 struct common_mac {
 	bool any;	  /* a frame was added */
-	unsigned int num; /* candidates that are left */
+	unsigned int num; /* number of remaining candidates */
 	uint8_t mac[2][MAC_SIZE];
 };
 

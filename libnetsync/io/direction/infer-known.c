@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Samples of traces that know directions (events of the kernel, marked captures), and of
- * captures that do not -> addresses of the latter's hosts.
+ * Infer the addresses of hosts whose captures have no directions, from samples of traces that
+ * record directions (kernel events, marked captures).
  */
 #include <errno.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "io/direction/direction.h"
 
 /*
- * Votes for an address, for each vote against it: by chance, few packets are mistaken for
- * others. Chosen.
+ * Number of votes for an address that are required for each vote against it. A few votes are
+ * wrong, because packets are mistaken for others by chance. Chosen.
  */
 #define MAJORITY 10
 
@@ -19,7 +19,7 @@ static bool is_same_sighting(const struct sighted *a, const struct sighted *b)
 	return a->dir == b->dir && a->back == b->back && !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
-/* Samples of one packet at several places of a host become one, if they agree. */
+/* Merge samples of one packet at several places of a host if they agree. */
 static void keep_agreeing_samples(struct packet_samples *samples)
 {
 	size_t kept = 0;
@@ -36,15 +36,15 @@ static void keep_agreeing_samples(struct packet_samples *samples)
 	samples->num = kept;
 }
 
-/* Votes for an address to be the host's own, [0], and against it, [1]. */
+/* Votes for an address: [0] for being the host's own, [1] against. */
 struct tally {
 	struct address address;
 	size_t votes[2];
 };
 
 /*
- * Addresses of a host and its peers at most; more are of no use, and searches take time.
- * Chosen.
+ * Maximum number of addresses of a host and its peers. More are not useful, and make searches
+ * slow. Chosen.
  */
 #define MAX_TALLIES 256
 
@@ -70,7 +70,7 @@ static void count_address_vote(struct tallies *tallies, const uint8_t bytes[16],
 	tally[i].votes[!own]++;
 }
 
-/* Vote on addresses in @a's samples by packets of which @b knows the direction. */
+/* Vote on addresses in @a's samples, by packets whose direction @b knows. */
 static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 			      const struct watcher *b)
 {
@@ -79,7 +79,7 @@ static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 
 	for (size_t i = 0, j = 0; i < saw->num && j < knew->num;) {
 		const struct sighted *p = &saw->of[i], *q = &knew->of[j];
-		/* The sender's address is the first one, or with back the second. */
+		/* The sender's address is the first one, or the second one if @back is set. */
 		bool sent = (q->dir == DIRECTION_OUT) == same_host;
 
 		if (p->key == q->key) {
@@ -92,8 +92,8 @@ static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 }
 
 /*
- * Take a host's own addresses. On a router, addresses of both sides get votes for and against,
- * and no address is taken.
+ * Adopt a host's own addresses. On a router, addresses of both sides get votes for and against,
+ * so no address is adopted.
  */
 static int adopt_own_addresses(struct watcher *watcher, const struct tallies *tallies)
 {

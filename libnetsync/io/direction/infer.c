@@ -10,18 +10,18 @@
 #include "io/direction/direction.h"
 #include "util/array.h"
 
-/* Samples over all captures: some 16 MB of struct sighted. Chosen. */
+/* Maximum number of samples of all captures: some 16 MB of struct sighted. Chosen. */
 #define MAX_SAMPLES ((size_t)1 << 18)
 
 /*
- * The largest difference in rate between two clocks, ns per ns. A larger difference between
- * times results from delays. Chosen: twice the limit of the Linux NTP discipline.
+ * Maximum difference in rate between two clocks (ns per ns). A larger difference between times
+ * results from delays. Chosen: twice the limit of the Linux NTP discipline.
  */
 #define MAX_SKEW 1e-3
 
 /*
- * Votes for an address, for each vote against it: clocks that are set make a few wrong.
- * Chosen.
+ * Number of votes for an address that are required for each vote against it. Steps of clocks make
+ * a few votes wrong. Chosen.
  */
 #define MAJORITY 10
 
@@ -53,8 +53,8 @@ int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 	samples->of[samples->num++] = *sample;
 	sampling->num++;
 	/*
-	 * Number of repetitions, so that the remaining set does not depend on the order of
-	 * samples.
+	 * Repeat until there are few enough samples, so that the remaining set does not depend on
+	 * their order.
 	 */
 	while (sampling->num > MAX_SAMPLES && sampling->mask < UINT64_MAX)
 		thin_out_samples(sampling);
@@ -148,12 +148,12 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {
 	const double gap = (double)(q->times[0] - p->times[0]);
-	/* Return how much longer the time between both packets is for the second host. */
+	/* How much longer the time between both packets is for the second host (ns). */
 	double later = (double)(q->times[1] - p->times[1]) - gap;
 
 	if (p->of->back == q->of->back)
 		return 0;
-	/* Take the sign as if the first packet went to the lower address. */
+	/* Choose the sign as if the first packet went to the lower address. */
 	if (p->of->back == false)
 		later = -later;
 	if (later > gap * MAX_SKEW)
@@ -219,7 +219,7 @@ static int compare_watchers(struct watcher *a, struct watcher *b)
 	return ret;
 }
 
-/* A host that forwards seems to have the addresses of both sides. */
+/* Mark a host if its addresses are also those of its peers: it may forward packets. */
 static void mark_doubtful_watcher(struct watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->own.num; i++)
