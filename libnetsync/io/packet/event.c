@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The fields of a flat event, by their meanings -> a packet event or a clock event. */
+/* Decode the fields of a flat event, by their meanings, to a packet event or a clock event. */
 #include <netinet/in.h>
 #include <string.h>
 
 #include "io/packet/protocol.h"
 
-/* Events of devices have other meanings for some names: name_fields() in protocol.h. */
+/* In device events some names have other meanings: name_fields() in protocol.h. */
 const struct field_name event_fields[] = {
 	{ "skb", SKB },
 	{ "ifindex", IFINDEX },
@@ -108,7 +108,7 @@ static void read_ip_fields(const struct event_values *v, struct netsync_packet *
 
 /* ---- events ------------------------------------------------------------- */
 
-/* Fields that events of devices must have, and clock events. */
+/* Fields that device events must have, and fields that clock events must have. */
 #define DEVICE_WANTED                                                                         \
 	(EVENT_ENDS | BIT(SPORT) | BIT(DPORT) | BIT(IP_ID) | BIT(LEN) | BIT(SEQ) | BIT(ACK) | \
 	 BIT(FLAGS) | BIT(PROTOCOL) | BIT(IFINDEX))
@@ -128,22 +128,25 @@ bool event_has_wanted_fields(const struct event_kind *kind, uint64_t has)
 
 /* ---- clocks ------------------------------------------------------------ */
 
-/* ns from the reading of the clocks to the time of its event, at most. Chosen. */
+/* Maximum time between the reading of the clocks and the clock event (ns). Chosen. */
 #define MOST_LATE 100000000
 
-/* Return false if the rate is 2 or more, or infinite, because no daemon sets such a rate. */
+/*
+ * Decode a clock event. Return false if the rate is 2 or more, or infinite, because no daemon
+ * sets such a rate.
+ */
 static bool read_clock_event(const struct event_values *v, struct event_seen *seen)
 {
 	int64_t mono = (int64_t)values_get(v, MONO);
 
 	seen->is_clock = true;
 	seen->clock = (struct clock_event){
-		/* The event has CLOCK_MONOTONIC, and the offsets of other clocks. */
+		/* The event contains CLOCK_MONOTONIC, and the offsets of other clocks from it. */
 		.shown_ns = { mono, mono + (int64_t)values_get(v, OFFS_BOOT),
 			      mono + (int64_t)values_get(v, OFFS_TAI) },
 		.raw_ns = (int64_t)values_get(v, RAW),
 		.rate = (double)values_get(v, MULT) / (double)values_get(v, RAW_MULT),
-		/* The module counts from 0 on. */
+		/* The module numbers events from 0. */
 		.number = values_have(v, BIT(SEQ)) ? (uint32_t)values_get(v, SEQ) + 1 : 0,
 	};
 	return values_get(v, RAW_MULT) && seen->clock.rate < 2;
@@ -169,7 +172,7 @@ bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_n
 
 /* ---- packets ----------------------------------------------------------- */
 
-/* Read fields of an event of a device, which is an observation point in its namespace. */
+/* Read the fields of a device event. Each device is an observation point in its namespace. */
 static void read_device_fields(struct event_values *v, struct event_seen *seen,
 			       const struct packet_protocol *protocol)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names and fields of an event, of any tracer -> struct netsync_packet, or, of the event
- * netsync_clock, struct clock_event.
+ * Decode the fields of an event of any tracer, by their names, to struct netsync_packet, or to
+ * struct clock_event if it is a netsync_clock event.
  *
- * *Flat* events have a field for each header field: netsync's own (netsync-events(5)), and
- * those of the module lttng-addons, which have the first fields only. *Nested* events are
- * LTTng's network events, which only CTF has (ctf/layout.h).
+ * *Flat* events have a field for each header field. They are netsync's own events
+ * (netsync-events(5)), and those of the module lttng-addons, which have only the first of these
+ * fields. *Nested* events are LTTng's network events, which exist only in CTF (ctf/layout.h).
  */
 #ifndef NETSYNC_IO_EVENT_H
 #define NETSYNC_IO_EVENT_H
@@ -15,7 +15,7 @@
 
 #include "io/io.h"
 
-/* The meaning of a field, and its bit in masks of fields; see event_fields. */
+/* The meaning of a field. The value is also its bit number in masks of fields; see event_fields. */
 enum meaning {
 	SEQ,
 	ACK,
@@ -70,15 +70,21 @@ struct field_name {
 	enum meaning meaning;
 };
 
-/* Names of fields of flat events; a name means the same in all events. */
+/* Field names of flat events. A name has the same meaning in all events. */
 extern const struct field_name event_fields[];
 
-/* event_kind.protocol of flat events that have the protocol in a field (reserved by IANA) */
+/*
+ * Value of event_kind.protocol for flat events that have the protocol in a field (reserved by
+ * IANA).
+ */
 #define ANY_PROTOCOL 255
-/* event_kind.protocol of clock events, which have no packet (for experiments, RFC 3692) */
+/*
+ * Value of event_kind.protocol for clock events, which have no packet (for experiments, RFC
+ * 3692).
+ */
 #define NO_PROTOCOL 254
 
-/* Places in the network stack. The events of one tracepoint come from one place. */
+/* Places in the network stack. All events of a tracepoint come from one place. */
 enum place {
 	PLACE_TCP_IN,
 	PLACE_TCP_OUT,
@@ -99,32 +105,32 @@ struct event_kind {
 	const char *name;
 	enum place place;
 	enum netsync_dir dir;
-	uint8_t protocol; /* IPPROTO_... of flat events; 0: nested */
+	uint8_t protocol; /* IPPROTO_... for flat events; 0 for nested events */
 };
 
 /* Return the kind of the events with this name, or NULL if such events are not used. */
 const struct event_kind *event_find_kind(const char *name);
 
-/* Has a flat event of this kind all fields that are needed? */
+/* Does a flat event of this kind have all needed fields? */
 bool event_has_wanted_fields(const struct event_kind *kind, uint64_t has);
 
 /* Values of the fields of one event. */
 struct event_values {
-	uint64_t has;		       /* a bit for each meaning */
-	uint64_t number[NUM_MEANINGS]; /* by meaning, where its bit is set */
+	uint64_t has;		       /* a bit for each meaning that has a value */
+	uint64_t number[NUM_MEANINGS]; /* indexed by meaning; valid if its bit is set */
 	uint8_t saddr[16];	       /* network order; IPv4 as ::ffff:a.b.c.d */
 	uint8_t daddr[16];
 };
 
 /*
- * Fill in @seen, which is all 0, from a flat event, without host and time. Return false if
+ * Fill in @seen, which must be all 0, from a flat event, without host and time. Return false if
  * packets of the protocol are not matched, or if the clock rate is impossible.
  */
 bool event_decode(const struct event_kind *kind, struct event_values *v, struct event_seen *seen);
 
 /*
- * Set the time of an event: ns as printed, and ns since the zero of the trace's clock. Return
- * false if the event has readings of clocks other than the trace's, so that it cannot be used.
+ * Set the time of an event, in ns as printed and in ns since the zero of the trace's clock.
+ * Return false if the event cannot be used because it has no reading of the trace's clock.
  */
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bytes of a captured frame -> the packet in it, by the same rules as module/parse.c. */
+/* Parse the packet in a captured frame, by the same rules as module/parse.c. */
 #include <net/ethernet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -21,7 +21,10 @@ enum {
 	LINK_SLL2 = 276
 };
 
-/* VLAN tags of a frame; chosen, as in the module: networks use up to two (802.1ad). */
+/*
+ * Maximum number of VLAN tags in a frame. Chosen, as in the module: networks use up to two
+ * (802.1ad).
+ */
 #define MAX_VLAN_TAGS 4
 #define ETHERTYPE_QINQ 0x88a8
 #define ETHERTYPE_QINQ_OLD 0x9100
@@ -47,7 +50,10 @@ bool frame_is_link_known(uint16_t link)
 	}
 }
 
-/* Bytes of the link header; without one, the first byte of IP, which has the version. */
+/*
+ * Return the size of the link header (bytes). If there is no link header, this is 1: the first
+ * byte of IP, which contains the version.
+ */
 static size_t get_link_header_size(uint16_t link)
 {
 	switch (link) {
@@ -66,8 +72,8 @@ static size_t get_link_header_size(uint16_t link)
 }
 
 /*
- * The EtherType for an address family of BSD's loopback devices. IPv6 is 10 on Linux, 24
- * on NetBSD and OpenBSD, 28 on FreeBSD, 30 on macOS (LINKTYPE_NULL).
+ * Return the EtherType for an address family of BSD's loopback devices. IPv6 is 10 on Linux, 24
+ * on NetBSD and OpenBSD, 28 on FreeBSD, and 30 on macOS (LINKTYPE_NULL).
  */
 static uint16_t get_family_protocol(uint32_t family)
 {
@@ -84,7 +90,10 @@ static uint16_t get_family_protocol(uint32_t family)
 	}
 }
 
-/* The direction by packet(7): PACKET_OUTGOING is 4, received packets have 0 to 3. */
+/*
+ * Return the direction by the packet type of packet(7): PACKET_OUTGOING is 4, and received
+ * packets have 0 to 3.
+ */
 static enum frame_mark find_frame_mark(unsigned int packet_type)
 {
 	return packet_type == 4 ? FRAME_OUT : packet_type < 4 ? FRAME_IN : FRAME_UNMARKED;
@@ -188,7 +197,7 @@ static enum frame_result read_frame_ipv4(const struct captured_frame *frame, siz
 	return FRAME_PACKET;
 }
 
-/* Skip IPv6 extension headers (RFC 8200, 4). Later fragments have no transport header. */
+/* Skip IPv6 extension headers (RFC 8200, 4). Non-first fragments have no transport header. */
 static enum frame_result skip_ipv6_extensions(struct transport *p)
 {
 	for (;;) {

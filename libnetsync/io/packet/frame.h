@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A captured frame -> the packet in it, with the fields that events of devices have
- * (netsync-events(5)), so that records of one packet agree, captured or traced.
+ * Parse the packet in a captured frame, with the fields that device events have
+ * (netsync-events(5)), so that records of one packet agree, whether captured or traced.
  *
  *	| link header | VLAN tags | IP header | extensions | TCP, UDP, ... | payload |
  *	                          ^ frame_link.network
@@ -15,12 +15,12 @@
 
 #include "netsync.h"
 
-#define MAC_SIZE 6 /* bytes of an Ethernet address */
+#define MAC_SIZE 6 /* size of an Ethernet address (bytes) */
 
 struct captured_frame {
 	const uint8_t *data;
-	size_t captured; /* bytes of data */
-	size_t original; /* bytes on the wire */
+	size_t captured; /* number of captured bytes */
+	size_t original; /* number of bytes on the wire */
 };
 
 enum frame_mark {
@@ -31,27 +31,27 @@ enum frame_mark {
 
 /* The link header. */
 struct frame_link {
-	size_t network;	   /* offset of the IP header, bytes */
+	size_t network;	   /* offset of the IP header (bytes) */
 	uint16_t protocol; /* EtherType */
 	enum frame_mark mark;
-	uint32_t device;     /* interface index; 0 if not known */
-	const uint8_t *from; /* hardware addresses; NULL if not known */
+	uint32_t device;     /* interface index; 0 if unknown */
+	const uint8_t *from; /* source hardware address; NULL, as is @to, if unknown */
 	const uint8_t *to;
 };
 
 enum frame_result {
-	FRAME_OTHER, /* no packet of a protocol that is matched */
-	FRAME_CUT,   /* too few bytes were captured */
+	FRAME_OTHER, /* no packet of a supported protocol */
+	FRAME_CUT,   /* truncated: too few bytes were captured */
 	FRAME_PACKET,
 };
 
-/* Is the number a link type of libpcap that can be read? */
+/* Is the number a supported link type of libpcap? */
 bool frame_is_link_known(uint16_t link);
 /* Read a link header. @swapped means that the capturing host has the other byte order. */
 enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link, bool swapped,
 				  struct frame_link *is);
 /*
- * Read the IP addresses behind a link header. Return false if the packet is not IP, or is
+ * Read the IP addresses after a link header. Return false if the packet is not IP, or is
  * truncated.
  */
 bool frame_read_addresses(const struct captured_frame *frame, const struct frame_link *link,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* ICMP and ICMPv6 echoes: event fields, or captured bytes -> their part of a packet event. */
+/*
+ * Set the protocol part of a packet event for ICMP and ICMPv6 echoes, from event fields or
+ * captured bytes.
+ */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"
@@ -19,7 +22,7 @@ static void icmp_read_event(const struct event_values *v, struct netsync_packet 
 	event_set_echo(pkt, values_get(v, TYPE), values_get(v, ECHO_ID), values_get(v, ECHO_SEQ));
 }
 
-/* In events of devices, echoes use TCP's fields as follows, and no ports. */
+/* In device events, echoes use TCP's fields as follows, and no ports. */
 static void icmp_name_fields(struct event_values *v)
 {
 	values_set(v, TYPE, values_get(v, FLAGS));

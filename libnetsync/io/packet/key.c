@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A packet event -> a 64-bit key that all records of the packet have, by SipHash-1-3. */
+/* Compute a 64-bit key of a packet event, equal in all records of the packet, by SipHash-1-3. */
 #include <string.h>
 
 #include "io/packet/key.h"
@@ -37,7 +37,10 @@ uint64_t packet_compute_key(const struct netsync_packet *pkt)
 	return siphash_1_3((const uint8_t *)&key, sizeof(key));
 }
 
-/* Address translation changes addresses, ports and identifiers of echoes. */
+/*
+ * Address translation changes addresses, ports and echo identifiers, so the key does not include
+ * them.
+ */
 uint64_t packet_compute_nat_key(const struct netsync_packet *pkt)
 {
 	const struct packet_protocol *protocol = packet_find_protocol(pkt->protocol);

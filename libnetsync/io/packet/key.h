@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A packet event -> a 64-bit key that all records of the packet have. */
+/* Compute a 64-bit key of a packet event, equal in all records of the packet. */
 #ifndef NETSYNC_IO_KEY_H
 #define NETSYNC_IO_KEY_H
 
 #include "netsync.h"
 
-/* Hash the fields, with addresses and ports, that no router changes. */
+/* Hash the fields that no router changes, including addresses and ports. */
 uint64_t packet_compute_key(const struct netsync_packet *pkt);
 /*
  * Hash only the fields that address translation (NAT) does not change. Return 0 if they are too

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The transport protocols that are matched: each is a struct packet_protocol in a file of
- * its own, and a row of protocol.c. Only the columns of text are elsewhere (io/text/).
+ * The supported transport protocols. Each is a struct packet_protocol in its own file, and a row
+ * of protocol.c. Only the columns of text formats are elsewhere (io/text/).
  */
 #ifndef NETSYNC_IO_PROTOCOL_H
 #define NETSYNC_IO_PROTOCOL_H
@@ -9,19 +9,19 @@
 #include "io/packet/event.h"
 #include "io/packet/frame.h"
 
-/* A packet in a frame, as its IP header says. Offsets are bytes from the frame's start. */
+/* A packet in a frame, as its IP header describes it. Offsets are bytes from the frame's start. */
 struct transport {
-	const uint8_t *data;  /* the frame, */
-	size_t captured;      /* of which so many bytes were captured */
+	const uint8_t *data;  /* the frame */
+	size_t captured;      /* number of bytes captured */
 	size_t start;	      /* offset of the transport header */
-	size_t end;	      /* offset behind the packet; padding may follow */
+	size_t end;	      /* offset after the packet; padding may follow */
 	const uint8_t *addrs; /* source and destination, one after the other */
-	size_t addr_len;      /* bytes of each: 4 or 16 */
+	size_t addr_len;      /* size of each address: 4 or 16 bytes */
 	uint8_t protocol;     /* IPPROTO_... */
-	bool is_part;	      /* the first of several fragments */
+	bool is_part;	      /* the packet is the first of several fragments */
 };
 
-/* Fields that no router changes, by protocol; 0 if the protocol has no such fields. */
+/* Fields that no router changes, by protocol. A field that the protocol does not have is 0. */
 struct packet_key {
 	uint64_t digest;
 	uint32_t word[2];
@@ -31,7 +31,7 @@ struct packet_key {
 struct packet_protocol {
 	/* Fields that an event of this protocol must have; device events are exempt. */
 	uint64_t wanted;
-	/* Set the protocol's part of a packet from fields of an event. */
+	/* Set the protocol's part of a packet from the fields of an event. */
 	void (*read_event)(const struct event_values *v, struct netsync_packet *pkt);
 	/*
 	 * Rename the fields of a device event for this protocol. Device events have TCP's field
@@ -56,7 +56,7 @@ const struct packet_protocol *packet_find_protocol(uint8_t number);
 
 /* ---- for the protocols' files ------------------------------------------- */
 
-/* Fields of addresses, which TCP's events of lttng-addons do not have. */
+/* Address fields, which the TCP events of lttng-addons do not have. */
 #define EVENT_ENDS (BIT(SADDR) | BIT(DADDR) | BIT(FAMILY))
 
 static inline bool values_have(const struct event_values *v, uint64_t mask)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* SCTP (RFC 9260): event fields, or captured bytes -> its part of a packet event. */
+/*
+ * Set the protocol part of a packet event for SCTP (RFC 9260), from event fields or captured
+ * bytes.
+ */
 #include "io/packet/protocol.h"
 
 /* ---- events ------------------------------------------------------------ */
@@ -15,8 +18,8 @@ static void sctp_read_event(const struct event_values *v, struct netsync_packet 
 }
 
 /*
- * Name the fields of device events: flags holds the chunk type, and bit 8 whether there is a
- * TSN.
+ * Rename the fields of device events: flags contains the chunk type, and bit 8 of flags reports
+ * whether there is a TSN.
  */
 static void sctp_name_fields(struct event_values *v)
 {
@@ -28,9 +31,9 @@ static void sctp_name_fields(struct event_values *v)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* Chunks that are looked at for a TSN. Chosen, as in the module. */
+/* Maximum number of chunks that are searched for a TSN. Chosen, as in the module. */
 #define MAX_CHUNKS 64
-/* Types of chunks (RFC 9260, RFC 8260); CHUNK_NONE if there is no chunk. */
+/* Chunk types (RFC 9260, RFC 8260). CHUNK_NONE means that there is no chunk. */
 enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
 
 /*

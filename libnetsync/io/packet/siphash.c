@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bytes -> SipHash-1-3: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input
- * PRF", 2012, with one round for each word and three at the end.
+ * Compute SipHash-1-3: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012,
+ * with one round for each word and three at the end.
  */
 #include "io/packet/siphash.h"
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* TCP (RFC 9293): event fields, or captured bytes -> its part of a packet event. */
+/*
+ * Set the protocol part of a packet event for TCP (RFC 9293), from event fields or captured
+ * bytes.
+ */
 #include "io/packet/protocol.h"
 
 /* ---- events ------------------------------------------------------------ */
 
 /*
- * The word of the TCP header with data offset and flags, in its order on the wire. Some
- * versions of lttng-addons reverse flags and bytes; such words are told by the data
- * offset, at least 5, and the reserved bits, which are 0:
+ * Return the word of the TCP header with data offset and flags, in its order on the wire. Some
+ * versions of lttng-addons reverse flags and bytes. Reversed words are recognized by the data
+ * offset, which is at least 5, and the reserved bits, which are 0:
  *
  *	bit		15-12		11-9		8-0
  *	on the wire	data offset	reserved	flags (0: FIN)
@@ -96,7 +99,7 @@ static enum frame_result tcp_read_frame(const struct transport *p, struct netsyn
 
 /* ---- keys -------------------------------------------------------------- */
 
-/* Bits of PSH, FIN and CWR (RFC 9293, 3.1), which segmentation offload changes. */
+/* The PSH, FIN and CWR bits (RFC 9293, 3.1), which segmentation offload changes. */
 #define CHANGED_FLAGS 0x0089
 
 static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pkt)

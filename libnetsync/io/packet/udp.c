@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* UDP (RFC 768): event fields, or captured bytes -> its part of a packet event. */
+/*
+ * Set the protocol part of a packet event for UDP (RFC 768), from event fields or captured bytes.
+ */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"
@@ -7,7 +9,10 @@
 
 /* ---- events ------------------------------------------------------------ */
 
-/* A digest of 0 means none: the module's parameter has switched digests off. */
+/*
+ * Read the UDP fields of an event. A digest of 0 means that the module's parameter disabled
+ * digests.
+ */
 static void udp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
 	pkt->udp.checksum = values_get(v, CHECKSUM);
@@ -56,7 +61,7 @@ static bool is_checksum_final(const struct transport *p, size_t len)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* Bytes of payload that are digested, as in the module (netsync-events(5)). */
+/* Number of payload bytes that are digested, as in the module (netsync-events(5)). */
 #define DIGEST_BYTES 64
 
 static enum frame_result udp_read_frame(const struct transport *p, struct netsync_packet *pkt)
