@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Samples of all traces' packets -> addresses of captured hosts, by which the directions
- * of packets are known.
+ * Infer the addresses of captured hosts from samples of all traces' packets. The addresses
+ * determine the directions of packets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 struct observed {
 	struct sampling *sampling;
-	struct packet_samples *samples; /* of a trace; or an array by host */
+	struct packet_samples *samples; /* samples of a trace, or an array of samples by host */
 };
 
 static int sample_observed_packet(struct netsync_io *io, const struct netsync_packet *pkt)
@@ -179,7 +179,7 @@ static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num
 	return &watchers[(*num)++];
 }
 
-/* Append samples to those of another trace of the host. */
+/* Append the samples of a trace to those of another trace of the same host. */
 static bool append_samples(struct packet_samples *to, struct packet_samples *from)
 {
 	struct sighted *all = realloc(to->of, (to->num + from->num + 1) * sizeof(*all));
@@ -205,8 +205,8 @@ static void register_samples(struct sampling *sampling, struct packet_samples *s
 }
 
 /*
- * @others are samples of traces that are not captures, by trace, followed by samples of text
- * input, by host.
+ * Take samples of all inputs. @others receives the samples of traces that are not captures, by
+ * trace, followed by the samples of text input, by host.
  */
 static int sample_all_inputs(struct netsync_io *io, struct samplings *samplings,
 			     struct packet_samples *others)
@@ -263,8 +263,9 @@ static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples
 }
 
 /*
- * Directions of a host whose packets no other trace has do not matter: an idle machine is
- * no reason to fail. Whether others have them is known between captures only.
+ * Mark captures of hosts whose packets no other trace has. Their directions do not matter,
+ * because an idle machine is no reason to fail. Whether other traces have the packets is known
+ * only if all inputs are captures.
  */
 static void mark_lone_captures(struct netsync_io *io, struct watcher *watchers, size_t num)
 {
@@ -283,7 +284,7 @@ static int infer_own_addresses(struct netsync_io *io)
 {
 	/* Further hosts may be in text input. */
 	const size_t num_others = io->num_traces + netsync_num_hosts(io->ns);
-	/* A capture has three kinds of samples: one in whole, two in inside. */
+	/* A capture has three kinds of samples: one in @whole, two in @inside. */
 	struct packet_samples **all = calloc(2 * io->num_traces + num_others, sizeof(*all));
 	struct packet_samples *others = calloc(num_others, sizeof(*others));
 	struct watcher *watchers = calloc(num_others, sizeof(*watchers));
@@ -328,8 +329,8 @@ static bool has_capture_of_host(const struct netsync_io *io, const char *host)
 }
 
 /*
- * An address that was given for a host without captures has a mistyped name, unless captures
- * were skipped, as on a failed disk: the host may be one of these.
+ * Check that each host with given addresses has captures. Otherwise its name was mistyped, unless
+ * captures were skipped, as on a failed disk: the host may be that of a skipped capture.
  */
 static int check_given_addresses(struct netsync_io *io)
 {
@@ -366,7 +367,7 @@ static void use_direction_from_name(struct netsync_io *io, const struct trace *t
 	pcap->unmarked = 0;
 }
 
-/* Does the name of a capture of a host contain this direction, and is it used? */
+/* Is this direction taken from the name of a capture of the host? */
 static bool has_direction_from_name(const struct trace *trace, const char *host_name,
 				    enum frame_mark way)
 {
@@ -416,8 +417,8 @@ static bool has_directed_pair(const struct netsync_io *io)
 }
 
 /*
- * The directions of a capture are unknown: without its host there are two others, which can be
- * synchronized, or the error is returned.
+ * Reject a capture whose directions are unknown. If two other hosts can be synchronized without
+ * its host, warn; otherwise return the error.
  */
 static int refuse_capture(struct netsync_io *io, const struct trace *capture)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A file, pcap or pcapng -> its blocks, through a window of fixed size. */
+/* Read the blocks of a pcap or pcapng file through a window of bounded size. */
 #include <byteswap.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,28 +8,32 @@
 #include "io/pcap/capture.h"
 #include "util/array.h"
 
-/* Bytes of the headers of a pcap file and of a packet in it (pcap-savefile(5)). */
+/* Sizes of the pcap file header and of the per-packet header (bytes; pcap-savefile(5)). */
 #define PCAP_HEADER 24
 #define PCAP_RECORD 16
 
-/* A custom block that is not to be copied. */
+/* Type of a custom block that must not be copied. */
 #define NG_CUSTOM_ONCE UINT32_C(0x40000bad)
 
-/* Type and length come before the body of a block, the length again behind it. */
+/*
+ * Sizes of the fields around the body of a block (bytes): type and length before it, and the
+ * length again after it.
+ */
 #define NG_HEAD 8
 #define NG_TAIL 4
 
 /*
- * Bytes of the window: at first, as hundreds of captures may be open together, and at most,
- * which is more than any packet that libpcap takes (256 KiB), and most blocks. Chosen.
+ * Initial and maximum size of the window (bytes). The initial size is small because hundreds of
+ * captures may be open together. The maximum is larger than any packet that libpcap captures (256
+ * KiB), and than most blocks. Chosen.
  */
 #define FIRST_WINDOW ((size_t)64 << 10)
 #define MAX_WINDOW ((size_t)512 << 10)
 
-/* The longest record, bytes: no packet is longer. Chosen. */
+/* Maximum size of a record (bytes). No packet is longer. Chosen. */
 #define MAX_RECORD ((uint64_t)1 << 20)
 
-/* Interfaces at most, so that a damaged file cannot fill memory. Chosen. */
+/* Maximum number of interfaces, so that a damaged file cannot fill memory. Chosen. */
 #define MAX_INTERFACES 65536
 
 /* ---- bytes ------------------------------------------------------------- */
@@ -117,7 +121,7 @@ static ssize_t load_capture_window(struct capture_file *capture, size_t num)
 					      capture->end - at < space ? capture->end - at : space,
 					      at);
 
-		/* The packets before the damage are whole. */
+		/* The packets before the damage are complete. */
 		if (len == -EILSEQ || !len)
 			break;
 		if (len < 0)
@@ -210,7 +214,7 @@ static int read_pcap_header(struct capture_file *capture, struct capture_block *
 
 	if (!interface)
 		return -ENOMEM;
-	/* The upper half of the word is about frame check sequences. */
+	/* The upper half of the word describes frame check sequences. */
 	interface->link = (uint16_t)capture_read_u32(capture, block->bytes + 20);
 	interface->snaplen = capture_read_u32(capture, block->bytes + 16);
 	if (magic == CAPTURE_PCAP_NS)
@@ -356,7 +360,7 @@ static int read_packet_block(struct capture_file *capture, struct capture_block 
 	return ret;
 }
 
-/* A simple packet block has no time. */
+/* Read a simple packet block, which has no time. */
 static int read_simple_packet_block(struct capture_file *capture, struct capture_block *block)
 {
 	if (block->size < 12 + NG_TAIL)
@@ -444,7 +448,7 @@ static int find_block_size(struct capture_file *capture, struct capture_block *b
 	return 0;
 }
 
-/* Is the whole block in the file? */
+/* Check that the whole block is in the file. */
 static int check_block_end(struct capture_file *capture, struct capture_block *block)
 {
 	uint8_t end[NG_TAIL];
@@ -503,7 +507,10 @@ int capture_next_block(struct capture_file *capture, struct capture_block *block
 
 /* ---- times ------------------------------------------------------------- */
 
-/* Ticks of 10^-i s, ns: each packet has one, and divisions took as long as its headers. */
+/*
+ * Duration of a tick of 10^-i s (ns). This is a table because each packet needs it, and divisions
+ * took as long as parsing the packet's headers.
+ */
 static const int64_t decimal_ns[RESOLUTION_NS + 1] = {
 	1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1,
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A copy of a capture with corrected times. Blocks are copied with new times; units of
- * time that are coarser than 1 ns become 1 ns, in the header of a pcap file and in the
- * blocks of interfaces.
+ * Copy a capture with corrected times. Blocks are copied with new times. Units of time coarser
+ * than 1 ns become 1 ns, in the header of a pcap file and in interface blocks.
  */
 #include <byteswap.h>
 #include <errno.h>
@@ -23,16 +22,15 @@ struct capture_copy {
 	void *data;
 	struct capture_file capture;
 	/*
-	 * A second descriptor of the file, for data of a block that is not in memory. A
-	 * decompressed file is read sequentially there, independently of the capture's own
-	 * position.
+	 * A second descriptor of the file, for block data that is not in memory. A decompressed
+	 * file is read sequentially there, independently of the capture's own position.
 	 */
 	struct unpacked rest;
 	FILE *out;
-	/* The section, if it has its length. */
-	uint64_t section_at; /* in the copy; 0 if there is none */
+	/* The current section, if its header contains its length. */
+	uint64_t section_at; /* offset in the copy (bytes); 0 if there is none */
 	uint64_t section_len;
-	int64_t grown; /* bytes inserted in this section, less those left out */
+	int64_t grown; /* number of bytes inserted in this section, less those omitted */
 	uint64_t written;
 };
 
@@ -51,7 +49,7 @@ static int put_capture_bytes(struct capture_copy *copy, const void *bytes, size_
 	return fail_capture_write(copy);
 }
 
-/* Write the block from @at on, including data that is not in memory. */
+/* Write the block from offset @at on, including data that is not in memory. */
 static int put_rest_of_block(struct capture_copy *copy, const struct capture_block *block,
 			     size_t at)
 {
@@ -101,7 +99,7 @@ int compute_corrected_time(const struct new_times *of, const struct capture_file
 	return ret < 0 ? io_fail(of->io, ret, "%s: copying was stopped.", of->path) : ret;
 }
 
-/* Would correcting lose ns? Binary units are replaced, too. */
+/* Is the interface's unit of time to be replaced, because it is coarser than 1 ns or binary? */
 static bool is_unit_coarse(const struct capture_interface *interface)
 {
 	return interface->resolution & 0x80 || interface->resolution < RESOLUTION_NS;
@@ -115,7 +113,7 @@ static int correct_packet_time(struct capture_copy *copy, const struct capture_i
 	return compute_corrected_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
-/* Correct a time. Return as correct_packet_time(), with the result in ticks. */
+/* Correct a time. Return as correct_packet_time() does, with the result in ticks. */
 static int correct_packet_ticks(struct capture_copy *copy, const struct capture_block *block,
 				uint64_t ticks, uint64_t *new)
 {
@@ -230,11 +228,14 @@ static int copy_statistics_block(struct capture_copy *copy, struct capture_block
 	return ret;
 }
 
-/* Bytes of an interface block before and after its options. */
+/* Sizes of an interface block before and after its options (bytes). */
 #define INTERFACE_HEAD 16
 #define TAIL 4
 
-/* Make an interface block with the unit ns; it needs up to 12 bytes more. */
+/*
+ * Make an interface block with a time unit of 1 ns. The block is up to 12 bytes longer than the
+ * original.
+ */
 static size_t raise_interface_resolution(const struct capture_copy *copy,
 					 const struct capture_block *block, uint8_t *room)
 {
@@ -287,7 +288,7 @@ static int copy_interface_block(struct capture_copy *copy, const struct capture_
 
 #define SECTION_LENGTH 16 /* offset in the section's header */
 
-/* Correct the length of a section, which was written before it grew. */
+/* Correct the length of a section, which was written before the section's size was known. */
 static int end_copied_section(struct capture_copy *copy)
 {
 	uint64_t len = copy->section_len + (uint64_t)copy->grown;

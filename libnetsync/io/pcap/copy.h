@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Other times for the packets of a capture: for copies, and for a capture of several. */
+/* Corrected times of a capture's packets, for copies and for merged captures. */
 #ifndef NETSYNC_IO_COPY_H
 #define NETSYNC_IO_COPY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Name of a capture's file -> the host's name in it: endings, then dates and counters are
- * removed from the end on, token by token:
+ * Find the host name in the name of a capture file. Endings, and then dates and counters, are
+ * removed from the end, token by token:
  *
  *	db_00001_20261127093000.pcapng.gz	dumpcap, gzip
  *	db-093000.pcap3				tcpdump -G 1 -C 1 -w db-%H%M%S.pcap
@@ -22,13 +22,13 @@
 #define SEPARATORS "-_.:+@ "
 
 /*
- * Digits of a date, or of a time of day after a separator; %H%M%S has six. Fewer digits may be
- * a machine's number.
+ * Minimum number of digits of a date, and of a time of day after a separator. %H%M%S has six.
+ * Fewer digits may be a machine's number.
  */
 #define MIN_DATE_DIGITS 8
 #define MIN_TIME_DIGITS 6
 
-/* Without its ending, the name of the capture that netsync record puts into a host's directory. */
+/* Name without ending of the capture that "netsync record" puts into a host's directory. */
 #define RECORDED_NAME "packets"
 
 static bool is_name_separator(char c)
@@ -50,7 +50,7 @@ static int find_listed_word(const char *const *words, const char *text, size_t l
 
 /* ---- endings ------------------------------------------------------------- */
 
-/* Length of the name without the endings of compressed files. */
+/* Return the length of the name without the endings of compressed files. */
 static size_t strip_compression(const char *name, size_t len)
 {
 	static const char *const endings[] = { "gz",  "zst",  "zstd", "xz", "lz4",
@@ -80,7 +80,7 @@ static size_t find_capture_ending(const char *name, size_t len)
 
 /* ---- tokens ---------------------------------------------------------------- */
 
-/* Words that strftime() writes, other than numbers: days, months, halves, zones. */
+/* Is the text a word that strftime() writes: a day, a month, AM or PM, or a time zone? */
 static bool is_date_word(const char *text, size_t len)
 {
 	static const char *const words[] = {
@@ -125,8 +125,8 @@ static size_t find_token_begin(const char *name, size_t len, bool digits)
 }
 
 /*
- * Does the name end in an IPv4 address, as "web-192.168.10.21"? Numbers of a longer row, or
- * with zeros in front, are those of a date.
+ * Does the name end in an IPv4 address, as in "web-192.168.10.21"? More than four numbers in a
+ * row, or numbers with leading zeros, are a date.
  */
 static bool ends_in_address(const char *name, size_t len)
 {
@@ -152,8 +152,8 @@ static bool ends_in_address(const char *name, size_t len)
 }
 
 /*
- * Length of a name without numbers and words of dates at its end; *@digits are those that
- * were removed. A letter alone, as the T in 20261127T093000, needs no separator.
+ * Return the length of a name without numbers and date words at its end. *@digits is the number
+ * of digits removed. A single letter, such as the T in 20261127T093000, needs no separator.
  */
 static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 {
@@ -196,7 +196,7 @@ static size_t strip_date(const char *name, size_t len)
 		       len;
 }
 
-/* Length of a name without a word for a direction at its end, which *@way is set to. */
+/* Return the length of a name without a direction word at its end. Set *@way to the direction. */
 static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 {
 	const size_t begin = find_token_begin(name, len, false);
@@ -210,7 +210,7 @@ static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 
 /* ---- the whole -------------------------------------------------------------- */
 
-/* The name of a file's directory. */
+/* Return the name of a file's directory. */
 static char *copy_folder_name(const char *real_path)
 {
 	const char *slash = strrchr(real_path, '/');
@@ -221,7 +221,7 @@ static char *copy_folder_name(const char *real_path)
 	return from && from < slash ? strndup(from, (size_t)(slash - from)) : strdup("capture");
 }
 
-/* The directory has the name of a host, which has no date or direction. */
+/* Name the host after the directory. A directory name contains no date or direction. */
 static int name_by_folder(struct file_name *name, const char *real_path)
 {
 	name->way = NAME_BOTH;
@@ -237,7 +237,7 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 	const char *slash = strrchr(path, '/');
 	const char *file = slash ? slash + 1 : path;
 	const size_t len = strip_compression(file, strlen(file));
-	/* What follows the ending is a counter or a date. */
+	/* After the ending, there can only be a counter or a date. */
 	const size_t full = find_capture_ending(file, len);
 	const size_t dated = strip_date(file, full);
 	size_t base_len, stem_len, digits;
@@ -245,7 +245,7 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 	if (full == strlen(RECORDED_NAME) && !strncmp(file, RECORDED_NAME, full))
 		return name_by_folder(name, real_path);
 	name->full = strndup(file, full);
-	/* %F_%T.pcap */
+	/* The name is only a date or time, as in %F_%T.pcap. */
 	name->dated = dated ? strndup(file, dated) : copy_folder_name(real_path);
 	if (!name->full || !name->dated)
 		return -ENOMEM;

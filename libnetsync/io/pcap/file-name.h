@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Name of a capture's file -> the host's name in it, and what tools added to that. */
+/* The host name in the name of a capture file, without what tools added. */
 #ifndef NETSYNC_IO_FILE_NAME_H
 #define NETSYNC_IO_FILE_NAME_H
 
@@ -13,18 +13,18 @@ enum name_way {
 };
 
 struct file_name {
-	char *full; /* without the ending ".pcap" and what compresses the file */
+	char *full; /* name without the ending ".pcap" and the ending of a compression */
 	/*
-	 * Without the date or time that tools add to each of many files. Where the name is
-	 * nothing else, or "packets": the folder's name.
+	 * Name without the date or time that tools add to each of many files. If nothing remains,
+	 * or only "packets", this is the directory's name.
 	 */
 	char *dated;
-	char *base; /* without the word for a direction at the end of that */
-	char *stem; /* without any digits at the end of that */
+	char *base; /* @dated without the direction word at its end */
+	char *stem; /* @base without the digits at its end */
 	enum name_way way;
 };
 
-/* Take the name of a file apart. Return 0 or -ENOMEM; release it in every case. */
+/* Split the name of a file. Return 0 or -ENOMEM. Call file_name_release() in every case. */
 int file_name_parse(struct file_name *name, const char *path, const char *real_path);
 void file_name_release(struct file_name *name);
 

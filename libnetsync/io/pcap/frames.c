@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A capture -> its packets with the numbers of their frames, as Wireshark counts them, for
- * those who look for the frames of messages.
+ * Report a capture's packets with their frame numbers, as Wireshark counts them, so that the
+ * frames of messages can be found.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct frame_reading {
 	struct capture_file capture;
-	uint64_t number; /* of the last frame */
+	uint64_t number; /* number of the last frame */
 	netsync_io_frame_func each;
 	void *data;
 };
@@ -56,7 +56,10 @@ static int report_block_frame(struct frame_reading *reading, const struct captur
 	return 0;
 }
 
-/* 0 also where the rest is damaged, of which netsync_io_read() warns; or -errno. */
+/*
+ * Read all frames. Return 0, also if the rest is damaged, about which netsync_io_read() warns, or
+ * a negative value.
+ */
 static int read_capture_frames(struct frame_reading *reading)
 {
 	struct capture_block block;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Captures with like names -> hosts: those of one machine, which follow each other in time,
- * or are of one direction each, are joined; those of others, or that saw the same packets
- * at other times, are not.
+ * Find which captures with similar names belong to one host. Captures of one machine that follow
+ * each other in time, or of one direction each, are joined. Captures of different machines, or
+ * captures that saw the same packets at different times, are not joined. The decision uses:
  *
  *	names		db-093000, db-093005; db-in, db-out	file-name.c
  *	addresses	that all packets have in common		traits.c
@@ -19,27 +19,33 @@
 #include "util/array.h"
 
 /*
- * Captures whose names differ only by a number that may be a machine's number are joined if the
- * time between them is no longer than this, or than the longer one of them, ns. Chosen: even an
+ * Maximum time between two joined captures (ns) whose names differ only by a number that may be a
+ * machine's number. The length of the longer capture is used if it is longer. Chosen: even an
  * idle network has some traffic in this time.
  */
 #define MAX_GAP INT64_C(60000000000)
 
-/* Stamps of one packet in several captures of one machine differ by a tick at most (ns). */
+/*
+ * Maximum difference between timestamps of one packet in several captures of one machine: a tick
+ * (ns).
+ */
 #define SAME_STAMP 1000
 
-/* Captures of a host that overlap with another one, and are read to compare packets. Chosen. */
+/*
+ * Maximum number of captures of a host that overlap with another capture and are read to compare
+ * packets. Chosen.
+ */
 #define MAX_COMPARED 8
 
 /* Captures of one host. */
 struct capture_group {
-	struct trace **trace; /* in the order of their first packets */
+	struct trace **trace; /* captures, in the order of their first packets */
 	size_t num;
-	struct traits traits; /* of all together */
+	struct traits traits; /* traits of all captures together */
 	char *name;
 };
 
-/* Captures whose names have one stem. */
+/* Captures whose names have the same stem. */
 struct alike {
 	struct trace **trace;
 	size_t num;
@@ -66,7 +72,7 @@ static int64_t compute_range_length(const struct range *range)
 	return __builtin_sub_overflow(range->hi, range->lo, &length) ? INT64_MAX : length;
 }
 
-/* Does @b begin before the end of @a, by more than packets of a file are out of order? */
+/* Does @b begin more than @slack before the end of @a? */
 static bool does_range_begin_before(const struct range *b, const struct range *a, int64_t slack)
 {
 	int64_t begin;
@@ -113,7 +119,7 @@ static int sample_capture(struct trace *trace, struct sampling *sampling,
 	return ret;
 }
 
-/* Have both a packet that each saw at another time? */
+/* Do both contain a packet that they saw at different times? */
 static bool have_samples_moved(const struct packet_samples *a, const struct packet_samples *b)
 {
 	int64_t apart;
@@ -130,7 +136,10 @@ static bool have_samples_moved(const struct packet_samples *a, const struct pack
 	return false;
 }
 
-/* Did two captures see a packet at different times, by clocks or places? Or io_fail(). */
+/*
+ * Did two captures see a packet at different times, because of different clocks or places? Return
+ * a negative value after io_fail().
+ */
 static int saw_same_packets(struct trace *a, struct trace *b)
 {
 	struct packet_samples samples[2] = { { .num = 0 } };
@@ -153,8 +162,8 @@ static int saw_same_packets(struct trace *a, struct trace *b)
 
 /* The similarity of the names of two captures. */
 enum name_likeness {
-	NAMES_DIFFER, /* by a number that may be a machine's */
-	NAMES_DATED,  /* by a date, or a direction */
+	NAMES_DIFFER, /* names differ by a number that may be a machine's number */
+	NAMES_DATED,  /* names differ only by a date or direction */
 	NAMES_SAME,
 };
 
@@ -207,7 +216,7 @@ static int fits_group(const struct capture_group *group, struct trace *trace)
 		struct trace *member = group->trace[i];
 		const bool overlap = do_captures_overlap(member, trace);
 
-		/* They are in the order of time: one that is near is enough. */
+		/* The captures are in time order, so one near capture is enough. */
 		if (!overlap && is_near)
 			continue;
 		ret = fits_group_member(member, trace, likeness, &compared);
@@ -222,7 +231,7 @@ static int fits_group(const struct capture_group *group, struct trace *trace)
 
 /* ---- groups -------------------------------------------------------------------- */
 
-/* Do both lie in one directory? */
+/* Are both in the same directory? */
 static bool are_in_one_folder(const struct trace *a, const struct trace *b)
 {
 	const char *p = strrchr(a->real_path, '/'), *q = strrchr(b->real_path, '/');
@@ -305,7 +314,7 @@ static bool is_group_name_shared(const struct alike *alike, const struct capture
 	return false;
 }
 
-/* Which of the groups with this name a group is, from 1 on. */
+/* Return the rank of a group among the groups with the same name, from 1 on. */
 static unsigned int compute_group_rank(const struct alike *alike, size_t number)
 {
 	unsigned int rank = 1;
@@ -321,7 +330,7 @@ static int rename_trace(struct trace *trace, const char *name, unsigned int rank
 
 	if (!text || io_make_printable(&text))
 		return io_fail_no_memory(trace->io);
-	/* Whoever asked for it before may still use it. */
+	/* A caller that requested the name before may still use it. */
 	if (!strcmp(text, trace->host_name)) {
 		free(text);
 		return 0;
@@ -347,7 +356,7 @@ static int name_capture_groups(struct alike *alike)
 		struct capture_group *group = &alike->group[i];
 		const char *name = find_common_name(group);
 
-		/* Of two machines the dates in the names tell which is which. */
+		/* The dates in the names distinguish two machines. */
 		if (group->num == 1 && is_group_name_shared(alike, group, name))
 			name = get_file_name_of_trace(group->trace[0])->full;
 		group->name = strdup(name);
@@ -394,13 +403,16 @@ static int group_alike_captures(struct alike *alike)
 	return ret;
 }
 
-/* A capture whose host is called as its file; others have a name from the user. */
+/* Is the host of a capture named after its file, rather than by the user? */
 static bool is_named_by_file(const struct trace *trace)
 {
 	return pcap_is_capture(trace) && !trace->own_name;
 }
 
-/* All captures that are named by their files, in order, to be released. */
+/*
+ * List all captures that are named after their files, in order. The caller releases the list with
+ * free().
+ */
 static struct trace **list_captures(const struct netsync_io *io, size_t *num)
 {
 	struct trace **list = malloc((io->num_traces + 1) * sizeof(struct trace *));
@@ -416,7 +428,7 @@ static struct trace **list_captures(const struct netsync_io *io, size_t *num)
 	return list;
 }
 
-/* Count the captures from @at on that have the same stem. */
+/* Count the captures with the same stem, from index @at on. */
 static size_t count_captures_of_stem(struct trace *const *list, size_t num, size_t at)
 {
 	size_t end = at + 1;
@@ -443,7 +455,7 @@ int pcap_group_captures(const struct netsync_io *io)
 	return ret;
 }
 
-/* ---- what is reported ------------------------------------------------------------ */
+/* ---- reports --------------------------------------------------------------------- */
 
 /* Report which captures with one stem were joined, and which were not. */
 static void report_captures_of_stem(struct netsync_io *io, struct trace *const *list, size_t num)

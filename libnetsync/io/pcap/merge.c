@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Several captures -> one of pcapng, with other times, in the order of these.
+ * Merge several captures into one pcapng capture with corrected times, sorted by these times.
  *
- * Each capture is read twice. The first time finds its interfaces, which are described
- * before any packet; when it begins; and how far its packets are out of order by the new
- * times. The second time holds back packets for that long. A capture is open only while its
- * times are written, and so many are of one host after the other that few are at once.
+ * Each capture is read twice. The first reading finds the interfaces, which are described before
+ * any packet; the first time; and the maximum disorder of packets by the corrected times. The
+ * second reading defers packets for that long. A capture is open only while its times are
+ * written. Because many captures of a host follow each other in time, few are open at once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,12 +19,11 @@
 #include "util/hash.h"
 
 /*
- * Limit of the bytes of a capture's packets that are deferred. Chosen: interfaces and queues
- * are written in bursts of some MB. Larger disorder results from captures that were
- * concatenated.
+ * Maximum size of a capture's deferred packets (bytes). Chosen: interfaces and queues are written
+ * in bursts of some MB. Larger disorder results from concatenated captures.
  */
 #define MAX_HELD ((size_t)64 << 20)
-/* Blocks between two reports of progress. Chosen. */
+/* Number of blocks between two reports of progress. Chosen. */
 #define BLOCKS_PER_LOOK 1000
 
 /* ---- reading --------------------------------------------------------------- */
@@ -59,7 +58,7 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 
 	if (!merge->progress || ++merge->looks % BLOCKS_PER_LOOK)
 		return 0;
-	/* In the second reading several files are open. */
+	/* In the second reading several files are open at a time. */
 	if (done > merge->total)
 		done = merge->total;
 	return merge->progress(merge->progress_data, done, merge->total) ?
@@ -149,7 +148,7 @@ static int number_interface(struct capture_merge *merge, struct ng_block *block,
 	return 0;
 }
 
-/* "web/eth0", or "web" */
+/* Write the interface's name, such as "web/eth0", or "web" if the device is unknown. */
 static void put_interface_name(struct ng_block *block, const struct merged_capture *m,
 			       const char *device, size_t len)
 {
@@ -317,7 +316,7 @@ static int scan_merged_capture(struct capture_merge *merge, struct merged_captur
 		m->end = m->capture.next;
 	close_merged_capture(m);
 	merge->done += m->size;
-	/* What holds no packet may hold statistics, and comes last. */
+	/* A capture without packets may contain statistics, and is written last. */
 	if (!m->has_packets)
 		m->first_ns = INT64_MAX;
 	m->newest_ns = INT64_MIN;
@@ -361,7 +360,7 @@ static int write_merged_bytes(struct capture_merge *merge, const uint8_t *bytes,
 	return 0;
 }
 
-/* End the block that is being made, and write it. */
+/* End the current block, and write it. */
 static int write_merged_block(struct capture_merge *merge)
 {
 	if (ng_end_block(&merge->block))
@@ -397,7 +396,7 @@ static uint32_t get_output_interface(const struct merged_capture *m,
 	return m->interfaces[m->section + block->interface_id];
 }
 
-/* Have the block end its options, if there are any from @first on. */
+/* End the options of a block, if it has options from offset @first on. */
 static void end_block_options(struct ng_block *to, size_t first)
 {
 	if (to->len > first)
@@ -436,7 +435,7 @@ static int write_merged_statistics(struct capture_merge *merge, const struct mer
 static int make_packet_block(const struct merged_capture *m, const struct capture_block *block,
 			     int64_t time_ns, struct ng_block *to)
 {
-	/* An old block says there how many were lost, or all ones. */
+	/* An obsolete packet block contains the number of lost packets there, or all ones. */
 	const uint16_t drops = block->type == NG_OLD_PACKET ?
 				       capture_read_u16(&m->capture, block->bytes + 10) :
 				       UINT16_MAX;

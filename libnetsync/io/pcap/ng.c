@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The elements of pcapng blocks -> bytes; options and blocks of captures -> blocks of the
- * merged capture.
- */
+/* Write pcapng blocks, and copy options and blocks of captures to blocks of the merged capture. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/pcap/ng.h"
 
-/* Bytes of a block that is begun. Chosen. */
+/* Initial capacity of a block (bytes). Chosen. */
 #define FIRST_ROOM 256
-/* The longest value of an option, bytes. */
+/* Maximum size of an option's value (bytes). */
 #define MAX_OPTION UINT16_MAX
-/* Bytes of a block before and after its body. */
+/* Sizes of the fields before and after the body of a block (bytes). */
 #define NG_HEAD 8
 #define NG_TAIL 4
 
@@ -108,7 +105,7 @@ void ng_put_text(struct ng_block *block, uint16_t code, const char *text)
 
 /* ---- byte order ---------------------------------------------------------- */
 
-/* Turn words of @size bytes around, as many as are whole from @from on. */
+/* Reverse the bytes of each complete word of @size bytes from offset @from on. */
 static void swap_words(uint8_t *bytes, size_t len, size_t from, size_t size)
 {
 	for (; from + size <= len; from += size)
@@ -167,7 +164,7 @@ static void swap_option_words(uint8_t *value, const struct capture_block *from,
 	}
 }
 
-/* Are its bytes numbers, of which it is not known how long they are? */
+/* Does the option contain numbers of unknown size, whose byte order cannot be changed? */
 static bool is_option_unswappable(const struct capture_block *from,
 				  const struct capture_option *option)
 {
@@ -199,7 +196,7 @@ static bool is_block_whole(const struct capture_block *from)
 	return from->loaded == from->size;
 }
 
-/* Options after such a block's body, which are texts and bytes. */
+/* Copy the options after the body of such a block, which contain only text and bytes. */
 static void copy_body_options(struct ng_block *block, const struct capture_file *capture,
 			      const struct capture_block *from, size_t at)
 {

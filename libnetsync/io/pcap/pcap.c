@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader of captures by tcpdump, dumpcap, Wireshark and others: pcap and pcapng.
+ * The reader of pcap and pcapng captures, written by tcpdump, dumpcap, Wireshark and others.
  *
- * A capture is read two or three times: for its span and contents; if its packets do not
- * have a direction, to infer that from all captures together; and to push packets. It is
- * open only while the time that is being read is in it, as a long capture may be cut into
- * thousands of files.
+ * A capture is read two or three times: to find its time span and contents; to infer directions
+ * from all captures together, if its packets have none; and to push packets. It is open only
+ * while a time within its span is read, because a long capture may be split into thousands of
+ * files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,13 @@
 #include "io/packet/address.h"
 #include "io/pcap/pcap.h"
 
-/* The clock by which kernels stamp captured packets. */
+/* Name of the clock by which kernels timestamp captured packets. */
 #define CLOCK_NAME "realtime"
 
-/* Network devices that are distinguished in one interface, as observation points. Chosen. */
+/*
+ * Maximum number of network devices of one interface that are distinguished as observation
+ * points. Chosen.
+ */
 #define MAX_DEVICES 1024
 
 static bool is_pcap_file(const struct found *found)
@@ -91,7 +94,7 @@ static void read_packet_link(const struct pcap *pcap, const struct capture_block
 
 	seen->interface = block->interface_id;
 	seen->tick_ns = capture_get_tick_ns(block->interface);
-	/* A time that does not fit counts as too far away. */
+	/* A time that does not fit into 64 bits counts as too large. */
 	if (!capture_convert_ticks(block->interface, block->ticks, &seen->time_ns))
 		seen->time_ns = INT64_MAX;
 	seen->result = frame_read_link(&frame, block->interface->link, pcap->capture.swapped,
@@ -122,7 +125,7 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen)
 	return 1;
 }
 
-/* ---- what is in a file --------------------------------------------------- */
+/* ---- contents of a file -------------------------------------------------- */
 
 static int find_option_address(struct pcap *pcap, const struct capture_option *option)
 {
@@ -152,7 +155,7 @@ static int find_interface_addresses(struct pcap *pcap, const struct capture_bloc
 	return ret;
 }
 
-/* Read the whole file: count usable packets and others, find span and addresses. */
+/* Read the whole file: count usable packets and others, and find the time span and addresses. */
 static int scan_capture(struct trace *trace, uint64_t *usable, uint64_t *others)
 {
 	struct pcap *pcap = trace->state;
@@ -170,9 +173,7 @@ static int scan_capture(struct trace *trace, uint64_t *usable, uint64_t *others)
 			continue;
 		++*usable;
 		read_packet_link(pcap, &block, &seen);
-		/*
-		 * Behind damage other bytes may look like a packet, but seldom like IP.
-		 */
+		/* After damage, other bytes may look like a packet, but rarely like IP. */
 		if (seen.result != FRAME_PACKET)
 			continue;
 		if (seen.time_ns != INT64_MAX)
@@ -240,7 +241,7 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	pcap->cut += seen->result == FRAME_CUT;
 	if (seen->result != FRAME_PACKET)
 		return 0;
-	/* Else the span is that of the file. */
+	/* Without a window, the span is that of the file. */
 	if (!range_is_all(&trace->window) && io_add_span(trace, seen->time_ns, seen->time_ns))
 		return -ENOMEM;
 	direction = direction_find(pcap->own, &seen->link, &seen->pkt);
@@ -248,7 +249,10 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
 		return 0;
 	seen->pkt.dir = direction == DIRECTION_OUT ? NETSYNC_OUT : NETSYNC_IN;
-	/* A bound for certain: sent after the tick began, received before it ended. */
+	/*
+	 * Choose a guaranteed bound: a packet was sent after its tick began, or received before
+	 * its tick ended.
+	 */
 	if (direction == DIRECTION_OUT ||
 	    __builtin_add_overflow(seen->time_ns, seen->tick_ns - 1, &seen->pkt.time_ns))
 		seen->pkt.time_ns = seen->time_ns;
@@ -284,7 +288,8 @@ static int begin_capture_reading(struct trace *trace)
 }
 
 /*
- * The time up to which a capture must be read so that all packets before @until_ns were seen.
+ * Return the time up to which a capture must be read so that all packets before @until_ns were
+ * seen.
  */
 static int64_t add_disorder_slack(int64_t until_ns)
 {

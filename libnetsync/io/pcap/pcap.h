@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The reader of captures (pcap.c), and directions of their packets (addresses.c, samples.c). */
+/* The reader of captures (pcap.c), and the directions of their packets (addresses.c, samples.c). */
 #ifndef NETSYNC_IO_PCAP_H
 #define NETSYNC_IO_PCAP_H
 
@@ -8,7 +8,10 @@
 #include "io/pcap/file-name.h"
 #include "io/pcap/traits.h"
 
-/* Interfaces that are distinguished; higher numbers share slots. Chosen. */
+/*
+ * Number of interfaces that are distinguished. Interfaces with higher numbers share slots.
+ * Chosen.
+ */
 #define MAX_INTERFACES 64
 
 /*
@@ -21,26 +24,27 @@ struct pcap {
 	struct capture_file capture;
 	bool is_open;
 	bool has_begun;
-	uint64_t end; /* offset of the end, or of damage */
+	uint64_t end; /* offset of the end, or of damage (bytes) */
 	struct file_name name;
 	struct traits traits;
-	enum frame_mark way;	    /* of all packets that have no direction */
-	uint64_t unmarked;	    /* packets without a direction */
-	bool alone;		    /* its packets are unknown elsewhere, or their directions are */
-	struct own_addresses found; /* addresses in the file */
-	const struct own_addresses *own; /* all known ones of the host */
+	enum frame_mark way; /* direction of all packets without a recorded direction */
+	uint64_t unmarked;   /* number of packets without a direction */
+	bool alone;	     /* no other trace has its packets, or its directions are unknown */
+	struct own_addresses found;	 /* addresses in the file */
+	const struct own_addresses *own; /* all known addresses of the host */
 	struct packet_samples samples;
-	struct packet_samples inside;	/* by packet_compute_nat_key(): no direction */
-	struct packet_samples directed; /* the same: known direction */
+	struct packet_samples inside; /* samples by packet_compute_nat_key() without direction */
+	/* Samples by packet_compute_nat_key() with known direction. */
+	struct packet_samples directed;
 	struct common_mac macs[MAX_INTERFACES];
 	uint64_t cut;
 	uint64_t untold;
 };
 
-/* A packet, as far as it could be read. */
+/* A captured packet, as far as it could be read. */
 struct captured_packet {
-	int64_t time_ns; /* INT64_MAX: does not fit */
-	int64_t tick_ns; /* the packet may be later by up to tick_ns - 1 */
+	int64_t time_ns; /* INT64_MAX if the time does not fit into 64 bits */
+	int64_t tick_ns; /* the packet's time may be later by up to tick_ns - 1 */
 	uint32_t interface;
 	enum frame_result result;
 	struct frame_link link;
@@ -60,7 +64,7 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen);
 
 int pcap_prepare(struct netsync_io *io);
 
-/* group.c: name the hosts of captures. Return 0 or -ENOMEM, or negative after io_fail(). */
+/* group.c: name the hosts of captures. Return 0, -ENOMEM, or a negative value after io_fail(). */
 int pcap_group_captures(const struct netsync_io *io);
 /* Report which captures were joined. Return 0, or a negative value after io_fail(). */
 int pcap_report_groups(struct netsync_io *io);
@@ -68,7 +72,7 @@ int pcap_report_groups(struct netsync_io *io);
 /* The selection of samples for each kind of key. */
 struct samplings {
 	struct sampling whole;
-	struct sampling inside; /* by packet_compute_nat_key(); directed ones, too */
+	struct sampling inside; /* by packet_compute_nat_key(), with or without direction */
 };
 
 /* samples.c: add a sample by packet_compute_nat_key(). Return 0 or -ENOMEM. */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Captures -> samples of their packets, and the hardware addresses that their frames have
- * in common, taken by workers side by side:
+ * Take samples of the packets of captures, and find the hardware addresses that their frames have
+ * in common, in parallel workers:
  *
  *	capture 0   worker 0		Which packets are samples depends on all together,
  *	capture 1   worker 1		but not on their order: a worker sends those that
  *	capture 2   worker 0		may be among them, and what is left of them in this
  *	...				process is what is left without workers.
  *
- * This process takes what a worker could not.
+ * This process samples the captures that a worker could not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +20,11 @@
 #include "io/worker/worker.h"
 
 enum samples_what {
-	SAMPLES_WHOLE,	  /* struct sighted, as many as there are; of struct pcap: */
-	SAMPLES_INSIDE,	  /* inside */
-	SAMPLES_DIRECTED, /* directed */
+	SAMPLES_WHOLE,	  /* struct sighted, any number; for pcap.samples */
+	SAMPLES_INSIDE,	  /* struct sighted; for pcap.inside */
+	SAMPLES_DIRECTED, /* struct sighted; for pcap.directed */
 	SAMPLES_MACS,	  /* pcap.macs; the capture's last record */
-	SAMPLES_FAILED,	  /* text; its number is the errno */
+	SAMPLES_FAILED,	  /* text; the record's number is the errno */
 };
 
 #define MAX_IN_RECORD (WORKER_MAX_SIZE / sizeof(struct sighted))
@@ -76,14 +76,14 @@ static int sample_packets_of_capture(struct trace *trace, struct samplings *samp
 
 /* ---- in a worker --------------------------------------------------------- */
 
-/* All captures, of which a worker takes one of every num_workers. */
+/* All captures. Each worker samples one of every num_workers. */
 struct captures {
 	struct netsync_io *io;
 	struct samplings *samplings;
 	struct trace **trace;
 	size_t num;
 	size_t num_workers;
-	size_t first; /* that the worker takes which is started */
+	size_t first; /* index of the first capture of the worker that is started */
 };
 
 static void put_sample_records(enum samples_what what, const struct packet_samples *samples)
@@ -112,7 +112,7 @@ static void run_sample_worker(const void *data)
 		put_sample_records(SAMPLES_INSIDE, &pcap->inside);
 		put_sample_records(SAMPLES_DIRECTED, &pcap->directed);
 		worker_put(SAMPLES_MACS, 0, pcap->macs, sizeof(pcap->macs));
-		/* So that this process knows which capture a worker is stuck in. */
+		/* Flush, so that the parent process knows in which capture a worker is stuck. */
 		worker_flush();
 	}
 	if (ret)
@@ -164,7 +164,7 @@ static int use_sample_record(void *data, const struct worker_head *head, const v
 	}
 }
 
-/* Forget what a worker has taken of a capture that it did not come to the end of. */
+/* Drop the samples of a capture that a worker did not finish. */
 static void drop_unfinished_samples(struct sampling *sampling, struct packet_samples *samples)
 {
 	sampling->num -= samples->num;
@@ -224,7 +224,7 @@ static int receive_worker_samples(struct captures *all, struct worker *worker, s
 		skip_stuck_capture(all, worker, index);
 		return 0;
 	}
-	/* It has ended, as for want of memory, or was never started. */
+	/* The worker has ended, for example because memory ran out, or was never started. */
 	worker_stop(worker);
 	return sample_captures_in_process(trace, all->samplings);
 }

@@ -68,13 +68,13 @@ void traits_add(struct traits *traits, uint16_t type, const struct captured_fram
 
 	if (!traits->link)
 		traits->link = type;
-	/* Packets for many say nothing of who received them. */
+	/* Multicast frames do not reveal which machine received them. */
 	if (link->from && !(link->to[0] & 1)) {
 		memcpy(from, link->from, MAC_SIZE);
 		memcpy(to, link->to, MAC_SIZE);
 		add_address_pair(&traits->macs, from, to);
 	}
-	/* Packets of a machine to itself say nothing of which one it is. */
+	/* Packets from a machine to itself do not reveal which machine it is. */
 	if (!frame_read_addresses(frame, link, from, to) || address_is_for_many(to) ||
 	    is_same_trait(from, to))
 		return;
