@@ -7,7 +7,7 @@
 #include "io/text/clock-line.h"
 #include "io/text/text.h"
 
-/* Columns of a line; see netsync-clocks(5). */
+/* Minimum and maximum number of columns in a line; see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
 #define MOST_COLUMNS 6
 /* Maximum number of characters of a rate. Chosen: more digits do not fit into a double. */
@@ -84,8 +84,8 @@ static int clocks_parse_hosts(const struct text_input *text, const char *p, stru
 }
 
 /*
- * Push a line of a sidecar file: times are of the trace's clock, before its offset
- * from the epoch.
+ * Push a line of a sidecar file. Times are of the trace's clock, before its offset from the epoch
+ * is added.
  */
 static int push_sidecar_line(struct text_input *text, const char *p,
 			     const struct netsync_clock_point *point)

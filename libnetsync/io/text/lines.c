@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A file or pipe -> its lines, words and numbers, with one pass over the bytes. */
+/* Read the lines, words and numbers of a file or pipe, with one pass over the bytes. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +15,16 @@
 #include "util/scratch.h"
 
 /*
- * Size of the buffer, and maximum length of a line, bytes. Chosen: fits into the processor's
+ * Size of the buffer, and maximum length of a line (bytes). Chosen to fit into the processor's
  * cache.
  */
 #define BUFFER_SIZE (256 * 1024)
 /*
- * Number of bytes after the buffer: integers are read eight bytes at a time, and a '\n' is
- * added.
+ * Number of bytes allocated after the buffer, because integers are read eight bytes at a time,
+ * and a '\n' is added.
  */
 #define SLACK 16
-/* Bad lines that are reported one by one. Chosen. */
+/* Number of bad lines that are reported one by one. Chosen. */
 #define TOLD 3
 
 /* ---- files ------------------------------------------------------------- */
@@ -154,7 +154,10 @@ void lines_skip(struct text_lines *l, const char *at)
 	l->at = end + 1;
 }
 
-/* Lines before the damage are used. Return 0, or -ENOMEM. */
+/*
+ * Report that the rest of the file is damaged. Lines before the damage are used. Return 0, or
+ * -ENOMEM.
+ */
 static int report_damaged_lines(const struct text_lines *l)
 {
 	if (l->quiet)
@@ -201,7 +204,7 @@ static void find_last_line_end(struct text_lines *l)
 	l->end = last ? last + 1 : l->buffer;
 }
 
-/* Some editors write a byte order mark before the first line. */
+/* Skip the byte order mark that some editors write before the first line. */
 static void skip_byte_order_mark(struct text_lines *l)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -301,7 +304,7 @@ static bool are_eight_digits(uint64_t v)
 	       UINT64_C(0x3333333333333333);
 }
 
-/* The value of eight digits: pairs, then pairs of pairs, then both halves. */
+/* Compute the value of eight digits: combine digits to pairs, pairs to fours, and both halves. */
 static uint64_t convert_eight_digits(uint64_t v)
 {
 	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;

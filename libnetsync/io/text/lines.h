@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A text file, which may be compressed -> lines, by large reads; words and integers are taken in
- * place. Every line ends in '\n', which is added to the last one if missing, so that functions that
- * take words need not look for the end.
+ * Read the lines of a text file, which may be compressed, by large reads. Words and integers are
+ * parsed in place. Every line ends in '\n', which is added to the last line if missing, so that
+ * functions that parse words need not check for the end of the buffer.
  */
 #ifndef NETSYNC_IO_LINES_H
 #define NETSYNC_IO_LINES_H
@@ -19,20 +19,20 @@ struct text_lines {
 	struct netsync_io *io;
 	const char *path; /* for messages */
 	struct unpacked file;
-	bool is_open; /* it was read from its begin on */
+	bool is_open; /* the file was opened and is read from its beginning */
 	bool strict;  /* reading ends at a bad line */
 	bool quiet;   /* bad lines are neither counted nor reported */
-	bool skip;    /* up to the end of a line that is too long */
+	bool skip;    /* skipping to the end of a line that is too long */
 	bool ended;   /* the file's last bytes are in the buffer */
 	char *buffer;
-	const char *at;	 /* where the next line begins */
+	const char *at;	 /* start of the next line */
 	const char *end; /* end of complete lines in the buffer */
 	const char *filled;
-	uint64_t number;   /* of the line taken last, from 1 on */
-	uint64_t bad;	   /* lines */
-	uint64_t last_bad; /* number of the last of these */
-	uint64_t size;	   /* of the file, compressed as it may be */
-	uint64_t done;	   /* bytes of the text that were read */
+	uint64_t number;   /* number of the last line returned, from 1 on */
+	uint64_t bad;	   /* number of bad lines */
+	uint64_t last_bad; /* number of the last bad line */
+	uint64_t size;	   /* size of the file, possibly compressed (bytes) */
+	uint64_t done;	   /* number of bytes of the text that were read */
 	int error;	   /* error of lines_next(), or 0 */
 };
 
@@ -77,7 +77,7 @@ static inline bool lines_is_end(const char *p)
 
 static inline const char *lines_skip_blanks(const char *p)
 {
-	/* Nearly always there is one blank. */
+	/* There is nearly always exactly one blank. */
 	if (*p == ' ' && (unsigned char)p[1] > ' ')
 		return p + 1;
 	while (lines_is_blank(*p))
@@ -86,8 +86,8 @@ static inline const char *lines_skip_blanks(const char *p)
 }
 
 /*
- * The first word of the next line that has words; NULL at the end and after an error. The
- * caller calls lines_skip() or lines_reject() before the next call.
+ * Return the first word of the next line that has words, or NULL at the end and after an error.
+ * The caller must call lines_skip() or lines_reject() before the next call.
  */
 static inline const char *lines_next(struct text_lines *lines)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text format of messages that are matched: sender receiver send_ns recv_ns */
+/* The text format of matched messages: sender receiver send_ns recv_ns */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The text format of packet events: the first line has names of columns, each other line
- * is an event.
+ * The text format of packet events. The first line contains column names; each other line is an
+ * event.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ enum column {
 	IGNORED = NUM_COLUMNS,
 };
 
-/* Columns of a file at most, with unknown ones. Chosen. */
+/* Maximum number of columns of a file, including unknown columns. Chosen. */
 #define MAX_COLUMNS 64
 #define REQUIRED (BIT(HOST) | BIT(DIR) | BIT(TIME) | BIT(PROTO))
 #define BIT(column) (1u << (column))
@@ -59,7 +59,7 @@ static const char *const column_names[NUM_COLUMNS] = {
 	"vtag",	 "chunk", "tsn",      "gso_size", "gso_segs",  "netns",	  "point",
 };
 
-/* The largest value of a numeric column. */
+/* Maximum value of each numeric column. */
 static const uint64_t largest[NUM_COLUMNS] = {
 	[SPORT] = UINT16_MAX,	 [DPORT] = UINT16_MAX,	  [SEQ] = UINT32_MAX,
 	[ACK] = UINT32_MAX,	 [FLAGS] = UINT16_MAX,	  [LEN] = UINT32_MAX,
@@ -120,7 +120,10 @@ static const struct text_protocol {
 
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
-/* Return NULL for any other protocol, for which only the common columns are used. */
+/*
+ * Find a protocol by its number. Return NULL for any other protocol, for which only the common
+ * columns are used.
+ */
 static const struct text_protocol *find_protocol(uint64_t number)
 {
 	for (size_t i = 0; i < NUM_PROTOCOLS; i++)
@@ -129,7 +132,9 @@ static const struct text_protocol *find_protocol(uint64_t number)
 	return NULL;
 }
 
-/* Slots of recently used addresses, by text; addresses repeat. Chosen. */
+/*
+ * Number of slots for recently used addresses, indexed by text, because addresses repeat. Chosen.
+ */
 #define NUM_ADDRESSES 64
 
 struct text_address {
@@ -142,8 +147,8 @@ struct packet_columns {
 	uint8_t column[MAX_COLUMNS]; /* enum column */
 	int num;
 	int host_at;
-	int netns_at;	  /* index of the column; -1: none is used */
-	char *netns_host; /* buffer for names of namespaces as hosts */
+	int netns_at;	  /* index of the column; -1 if not used */
+	char *netns_host; /* buffer for host names of namespaces */
 	size_t netns_room;
 	uint32_t present; /* a bit for each enum column */
 	struct name_table points;
@@ -252,7 +257,7 @@ static unsigned int parse_hex_digit(char c)
 	return lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 : UINT_MAX;
 }
 
-/* A number, decimal or hexadecimal (0x), up to @max. */
+/* Parse a decimal or hexadecimal (0x) number up to @max. */
 static bool parse_number_word(const struct text_word *word, uint64_t max, uint64_t *number)
 {
 	const char *p = word->text, *end = p + word->len;
@@ -355,7 +360,7 @@ static int report_bad_value(struct text_lines *l, const char *p, enum column col
 			    column_names[column], quote, (unsigned long long)largest[column]);
 }
 
-/* 1, 0 after lines_reject(), negative after io_fail(). */
+/* Parse a line. Return 1; 0 after lines_reject(); or a negative value after io_fail(). */
 static int parse_packet_row(struct text_input *text, const char *start, struct packet_row *r)
 {
 	struct packet_columns *c = text->columns;
@@ -390,7 +395,7 @@ static bool has_all_columns(const struct packet_row *r, uint32_t columns)
 	return (r->has & columns) == columns;
 }
 
-/* Report missing columns: "seq, ack and flags must be given". */
+/* Reject a line with missing columns, as in "seq, ack and flags must be given". */
 static int report_missing_columns(struct text_lines *l, const char *start, uint32_t missing)
 {
 	char names[128] = "";

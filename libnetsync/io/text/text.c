@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Text inputs of all formats. They are read twice: first only for names of hosts, as
- * hosts are numbered by name, not by their order in the files.
+ * Text inputs of all formats. They are read twice. The first reading only finds host names,
+ * because hosts are numbered by name, not by their order in the files.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-/* Lines between two reports of progress. Chosen. */
+/* Number of lines between two reports of progress. Chosen. */
 #define LINES_PER_STEP 65536
 
 /* ---- helpers for formats ------------------------------------------------ */
@@ -186,7 +186,10 @@ static int report_text_progress(const struct text_input *text, uint64_t before)
 	return io_report_progress(l->io, before + (uint64_t)(part * TEXT_STEPS));
 }
 
-/* Call @use for each line but the head. Progress is reported unless @done is NULL. */
+/*
+ * Call @use for each line except the first line with column names. Report progress unless @done
+ * is NULL.
+ */
 static int for_each_text_line(struct text_input *text, uint64_t *done,
 			      int (*use)(struct text_input *text, const char *p))
 {
@@ -313,7 +316,7 @@ static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 
 int io_read_texts(struct netsync_io *io, uint64_t *done)
 {
-	/* Steering of a clock has to be known before packets of its host are pushed. */
+	/* The steering of a clock must be known before packets of its host are pushed. */
 	int ret = read_texts(io, done, true);
 
 	return ret ? ret : read_texts(io, done, false);
@@ -321,7 +324,7 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 
 /* ---- sidecar files ------------------------------------------------------ */
 
-/* Read steering from a sidecar file; errors do not prevent reading the trace. */
+/* Read clock steering from a sidecar file. Errors do not prevent reading the trace. */
 static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char *path,
 			       struct disk_file *file)
 {
@@ -346,7 +349,10 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 	return ret;
 }
 
-/* Other clocks than these two, LTTng's default and CLOCK_REALTIME, have no sidecar file. */
+/*
+ * Open the sidecar file with readings of the trace's clock. Only LTTng's default clock and
+ * CLOCK_REALTIME have sidecar files.
+ */
 static struct disk_file *open_sidecar_clocks(const struct trace *trace, char **path)
 {
 	*path = NULL;

@@ -9,7 +9,7 @@
 #include "io/io.h"
 #include "io/text/lines.h"
 
-/* A sender and a receiver. */
+/* Maximum number of hosts in a line: a sender and a receiver. */
 #define MAX_HOSTS_IN_LINE 2
 
 struct text_input {
@@ -18,12 +18,12 @@ struct text_input {
 	char *path;
 	struct stat st;
 	struct packet_columns *columns;
-	uint64_t used;	     /* lines */
-	struct trace *trace; /* whose sidecar file it is; NULL if none */
+	uint64_t used;	     /* number of lines used */
+	struct trace *trace; /* the trace whose sidecar file this is; NULL if none */
 };
 
 struct text_format {
-	const char *things; /* for messages, such as "message" */
+	const char *things; /* name of the items in messages, such as "message" */
 	/*
 	 * Parse the first line, at @p, which contains the column names. Return 0, or a negative
 	 * errno value after io_fail(). NULL if the format has no such line.
@@ -32,11 +32,11 @@ struct text_format {
 	/* Parse the hosts of the line at @p. Return their number, or 0 if the line is too short. */
 	int (*hosts)(const struct text_input *text, const char *p, struct text_word *hosts);
 	/*
-	 * Take the line at @p, and push it, unless the reader is quiet: then the line is
-	 * only checked. 1; 0 after lines_reject(); a negative errno after io_fail().
+	 * Parse the line at @p, and push its contents unless the reader is quiet; then only check
+	 * the line. Return 1; 0 after lines_reject(); or a negative errno value after io_fail().
 	 */
 	int (*line)(struct text_input *text, const char *p);
-	void (*close)(struct text_input *text); /* or NULL */
+	void (*close)(struct text_input *text); /* may be NULL */
 };
 
 extern const struct text_format message_format;
@@ -70,7 +70,7 @@ static inline int text_find_host(const struct text_input *text, const struct tex
 	return name ? name->number : -1;
 }
 
-/* Report a line of a host that has no number. As lines_reject(). */
+/* Reject a line of a host without a number. Return as lines_reject() does. */
 int text_reject_host(struct text_input *text, const char *p);
 
 /* Convert the value of netsync_push_...() to that of text_format.line(). */
