@@ -28,7 +28,7 @@ struct name {
 };
 
 struct name_table {
-	struct name **name; /* in the order of names_add() */
+	struct name **name; /* names in the order of names_add() */
 	size_t num;
 	size_t room;	    /* number of names allocated */
 	struct name **slot; /* hash table, at most half full */

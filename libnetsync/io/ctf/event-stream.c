@@ -52,8 +52,8 @@ static void set_walked_time(struct event_stream *stream)
 }
 
 /*
- * Walk to the next event. Return as event_stream_find_next(), or -EILSEQ if libbabeltrace2 must
- * continue.
+ * Walk to the next event. Return as event_stream_find_next() does, or -EILSEQ if libbabeltrace2
+ * must continue.
  */
 static int walk_to_next_event(struct event_stream *stream)
 {

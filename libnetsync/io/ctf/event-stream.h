@@ -34,7 +34,7 @@ struct event_stream {
 	struct ctf_clock clock; /* clock of the walk */
 
 	/* The next event or loss. */
-	const bt_message *message; /* NULL if it is walked_event */
+	const bt_message *message; /* NULL if the event is in @walked_event */
 	struct walked walked_event;
 	bool is_loss;
 	uint64_t lost; /* as in struct netsync_io_event */

@@ -159,7 +159,7 @@ static unsigned int read_nested_tcp(const struct layout *layout, const struct ct
 	pkt->tcp.flags = data_offset << 12 | get_layout_integer(tcp, layout, RESERVED) << 9 |
 			 get_layout_integer(tcp, layout, FLAGS);
 	pkt->fields |= NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW;
-	/* A data offset of 5 leaves no room for options. */
+	/* A data offset of 5 leaves no space for options. */
 	if (data_offset == 5)
 		pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
 	return data_offset * 4;

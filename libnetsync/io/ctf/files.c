@@ -211,7 +211,10 @@ static int check_metadata_format(const uint8_t *data, uint64_t size)
 	return 1;
 }
 
-/* Check a metadata file. Return as check_metadata_format(), or -ENODATA if the file is empty. */
+/*
+ * Check a metadata file. Return as check_metadata_format() does, or -ENODATA if the file is
+ * empty.
+ */
 static int check_metadata_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -66,7 +66,7 @@ int ctf_for_each_stream(const char *folder, int (*call)(void *arg, const char *n
 
 /* ---- try.c ------------------------------------------------------------- */
 
-/* Check that metadata can be parsed, and has a clock. Return as ctf_files_open(). */
+/* Check that metadata can be parsed, and has a clock. Return as ctf_files_open() does. */
 int ctf_check_metadata(struct ctf_files *files);
 
 /*

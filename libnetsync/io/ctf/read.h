@@ -24,7 +24,7 @@ struct ctf_opened {
 struct ctf {
 	struct ctf_files files;
 	struct ctf_opened opened;    /* as the first process reported it */
-	struct ctf_reading *reading; /* in a process that reads */
+	struct ctf_reading *reading; /* state of reading, in a process that reads */
 };
 
 /* The task of a process that reads, with a struct ctf as its data. */

@@ -40,7 +40,7 @@ static bool has_try_answer(const struct ctf_answer *answer, enum what what)
 	return answer->what & 1U << what;
 }
 
-/* Run a worker, and collect its answers. Return as worker_run(). */
+/* Run a worker, and collect its answers. Return as worker_run() does. */
 static int run_try_worker(struct ctf_files *files, void (*run)(const void *data),
 			  struct ctf_answer *answer)
 {

@@ -65,7 +65,7 @@ void own_addresses_release(struct own_addresses_list *owns);
 enum direction direction_find(const struct own_addresses *own, const struct frame_link *link,
 			      const struct netsync_packet *pkt);
 
-/* ---- inferring --------------------------------------------------------- */
+/* ---- inferring addresses ---------------------------------------------- */
 
 /* A sample: a packet in one capture. */
 struct sighted {

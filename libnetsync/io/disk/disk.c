@@ -484,7 +484,7 @@ static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot
 }
 
 /*
- * Read from the reader process. Return as disk_read(), or -EAGAIN if the reader process has
+ * Read from the reader process. Return as disk_read() does, or -EAGAIN if the reader process has
  * ended.
  */
 static ssize_t read_from_reader(struct disk_file *file, void *to, size_t size, uint64_t at)

@@ -26,13 +26,13 @@ struct disk;
 /* An open file. Regular files are read in the reader process. */
 struct disk_file {
 	struct disk *disk;    /* NULL if this process reads @fd */
-	char *name;	      /* for messages */
+	char *name;	      /* name for messages */
 	char *path;	      /* path by which the reader process opens the file */
 	int flags;	      /* flags of open(2) */
 	struct stat st;	      /* status of the file when it was opened */
 	int fd;		      /* descriptor in this process; -1 if not open here */
 	int fd_there;	      /* descriptor in the reader process */
-	unsigned int process; /* which reader process has it open; 0 if none */
+	unsigned int process; /* number of the reader process that has the file open; 0 if none */
 	uint64_t next;	      /* offset after the bytes that were read last */
 	bool is_crowded; /* data read ahead was dropped, because too many files are read in turn */
 	uint64_t stuck_at; /* offset from which reading was given up; UINT64_MAX if it was not */

@@ -119,7 +119,7 @@ static void run_sample_worker(const void *data)
 		worker_put_text(SAMPLES_FAILED, -ret, netsync_io_error(all->io));
 }
 
-/* ---- what workers send --------------------------------------------------- */
+/* ---- records from workers ------------------------------------------------ */
 
 struct sample_taking {
 	struct trace *trace;

@@ -344,7 +344,7 @@ static int read_perf_record(struct trace *trace)
 	if (!perf->num_read++)
 		perf_begin_records(&perf->records, &perf->file);
 	ret = perf_next_record(&perf->records, &record);
-	/* The file has changed since it was looked through. */
+	/* The file has changed since it was scanned. */
 	if (ret == -EILSEQ)
 		warn_of_damaged_perf(trace, perf->records.at);
 	if (ret == -ENOMEM)

@@ -82,7 +82,9 @@ uint64_t perf_get_payload_size(const struct perf_file *file, const struct perf_r
 	return 0;
 }
 
-/* Read the next record, including records that contain others. Return as perf_next_record(). */
+/*
+ * Read the next record, including records that contain others. Return as perf_next_record() does.
+ */
 static int read_next_in_file(struct perf_records *records, struct perf_record *record)
 {
 	const struct perf_file *file = records->file;

@@ -17,7 +17,7 @@ struct netsync_io;
 
 struct text_lines {
 	struct netsync_io *io;
-	const char *path; /* for messages */
+	const char *path; /* path for messages */
 	struct unpacked file;
 	bool is_open; /* the file was opened and is read from its beginning */
 	bool strict;  /* reading ends at a bad line */

@@ -25,7 +25,7 @@ struct dat_events {
 	struct dat_file file;
 	struct tracefs_types *types;
 	struct dat_event_stream *streams;
-	struct time_heap heap; /* of streams that have not ended */
+	struct time_heap heap; /* heap of streams that have not ended */
 	size_t num_streams;
 };
 

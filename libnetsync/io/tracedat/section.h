@@ -31,8 +31,8 @@ enum {
 
 /*
  * Read options up to the end marker. In version 7, the end marker contains the position of the
- * next options, *next. *header_info is set to the position of the section HEADER_INFO. Return
- * 0, or as dat_open().
+ * next options, to which *next is set. *header_info is set to the position of the section
+ * HEADER_INFO. Return 0, or an error as dat_open() does.
  */
 int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *header_info,
 		     uint64_t *next);

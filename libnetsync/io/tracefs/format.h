@@ -47,12 +47,15 @@ struct tracefs_declaration {
 bool tracefs_parse_field(struct tracefs_declaration *field, const char *line);
 
 /*
- * Parse the text of a format, and cut the event name out of @text. Return false if the event is
- * not a packet event, or if its fields match no known version.
+ * Parse the text of a format, and separate the event name from @text. Return false if the event
+ * is not a packet event, or if its fields match no known version.
  */
 bool tracefs_parse_format(struct tracefs_format *format, char *text, const char **name);
 
-/* Decode an event. Return as event_decode(), and false if the event is too small for its fields. */
+/*
+ * Decode an event. Return as event_decode() does, and also false if the event is too small for
+ * its fields.
+ */
 bool tracefs_decode_event(const struct tracefs_format *format, bool big_endian,
 			  const uint8_t *event, uint32_t size, struct event_seen *seen);
 

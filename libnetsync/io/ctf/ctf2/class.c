@@ -250,7 +250,7 @@ static bool make_array(struct ctf2 *p, struct json_object *class, struct made *m
 	       add_length_field(p, class, made) && add_element_class(p, class, made);
 }
 
-/* ---- all ----------------------------------------------------------------- */
+/* ---- all field classes --------------------------------------------------- */
 
 static const struct {
 	const char *type;

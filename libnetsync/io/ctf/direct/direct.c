@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct ctf_walk *walk; /* NULL if it was taken by direct_take_walk() */
+	struct ctf_walk *walk; /* NULL after direct_take_walk() took it */
 	uint64_t stream_id;
 	uint64_t instance;
 };

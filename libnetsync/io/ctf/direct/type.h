@@ -61,7 +61,7 @@ struct ctf_type {
 	uint64_t length;	    /* length of an array */
 	int slot;		    /* slot of a sequence's length or a variant's tag */
 	const struct ctf_type *tag; /* a variant's tag */
-	ptrdiff_t *options;	    /* index of the option for each label of the tag; -1 if none */
+	ptrdiff_t *options;	    /* index of the option, by label of the tag; -1 if none */
 	struct ctf_type *older;	    /* next in the list of all types of a trace */
 };
 

@@ -201,7 +201,7 @@ static bool is_packet_before_window(const struct ctf_walk *walk, const struct ct
 	return packet->end < walk->wanted_from && packet->begin <= packet->end;
 }
 
-/* Start the next packet. Return as walk_read_event(). */
+/* Start the next packet. Return as walk_read_event() does. */
 static int begin_walk_packet(struct ctf_walk *walk, uint64_t *lost)
 {
 	struct bit_cursor c = make_walk_cursor(walk, walk->next);
