@@ -144,7 +144,7 @@ static int64_t compute_slice_end(const struct io_host *host, const struct trace 
 	return end > INT64_MAX ? INT64_MAX : end <= INT64_MIN ? INT64_MIN + 1 : end;
 }
 
-/* Tell netsync.h that all packets of hosts up to the end of a slice were pushed. */
+/* Report to netsync.h that all packets of hosts up to the end of a slice were pushed. */
 static int advance_hosts(struct netsync_io *io, const struct io_host *hosts, size_t num,
 			 unsigned int slice, const struct slices *slices)
 {

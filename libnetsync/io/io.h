@@ -138,7 +138,7 @@ struct io_part {
 	uint64_t packets; /* number of packets pushed */
 };
 
-/* Clocks in a clock event: CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_TAI. */
+/* Number of clocks in a clock event: CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_TAI. */
 #define CLOCKS_SHOWN 3
 
 /*
@@ -246,8 +246,8 @@ struct trace {
 	uint8_t clock_uuid[UUID_SIZE];
 	int64_t epoch_ns;      /* time at which the clock reads zero (ns since 1970) */
 	bool is_shifted;       /* printed times differ from the clock's readings */
-	bool has_wall;	       /* netsync_io_trace.has_wall, and */
-	int64_t wall_shift_ns; /* .wall_shift_ns */
+	bool has_wall;	       /* netsync_io_trace.has_wall */
+	int64_t wall_shift_ns; /* netsync_io_trace.wall_shift_ns */
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
 	struct range range;   /* first and last time of all streams, as printed */

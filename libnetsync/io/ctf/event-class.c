@@ -260,7 +260,10 @@ static int get_bt_value(const struct ctf_raw *raw, const bt_field *field,
 		return set_integer_value(value, class, bt_field_integer_signed_get_value(field));
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_STRING)) {
 		value->kind = NETSYNC_IO_TEXT;
-		/* Babeltrace 2.0 leaves the last text in an empty string. */
+		/*
+		 * Use the length, because Babeltrace 2.0 leaves the previous text in an empty
+		 * string.
+		 */
 		set_text_value(value, bt_field_string_get_value(field),
 			       bt_field_string_get_length(field));
 	} else if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_BOOL)) {

@@ -117,7 +117,7 @@ static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 				 type == BT_MESSAGE_TYPE_EVENT);
 }
 
-/* Use the next message. Return 1 if it is an event or a loss; 0 if it is not used; -ENOMEM. */
+/* Use the next message. Return 1 if it is an event or a loss; 0 if it is not used; or -ENOMEM. */
 static int use_event_message(struct event_stream *stream)
 {
 	const bt_message *message = stream->messages[stream->at];
@@ -158,7 +158,7 @@ static int receive_event_messages(struct event_stream *stream)
 	return status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END ? 0 : -EILSEQ;
 }
 
-/* ---- both ----------------------------------------------------------------- */
+/* ---- events from either reader --------------------------------------------- */
 
 static int find_next_event(struct event_stream *stream)
 {

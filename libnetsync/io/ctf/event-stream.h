@@ -45,7 +45,7 @@ struct event_stream {
 };
 
 /*
- * Go to the next event or loss. Return 1; 0 at the end; -ENOMEM; or -EILSEQ if the stream is
+ * Advance to the next event or loss. Return 1; 0 at the end; -ENOMEM; or -EILSEQ if the stream is
  * damaged.
  */
 int event_stream_find_next(struct event_stream *stream);

@@ -84,7 +84,7 @@ uint64_t ctf_get_text(const struct ctf_field *string, const char **text)
 		*text = (const char *)string->at.data + string->at.at / 8;
 		return strlen(*text);
 	}
-	/* The length counts: Babeltrace 2.0 leaves the last text in an empty string. */
+	/* Return the length, because Babeltrace 2.0 leaves the previous text in an empty string. */
 	*text = bt_field_string_get_value(string->bt);
 	return bt_field_string_get_length(string->bt);
 }

@@ -179,8 +179,8 @@ static bool is_metadata_packet(uint32_t magic)
 }
 
 /*
- * Return 1 for packetized or plain metadata text; TEXT_OF_CTF_2; 0 if the file is truncated or
- * damaged; or a negative value for an unknown version.
+ * Check the format of metadata. Return 1 for packetized or plain TSDL text; TEXT_OF_CTF_2; 0 if
+ * the file is truncated or damaged; or a negative value for an unknown version.
  */
 static int check_metadata_format(const uint8_t *data, uint64_t size)
 {

@@ -45,7 +45,7 @@ int ctf_translate_trace(struct ctf_files *files);
 /* Call io_fail() because the trace is in CTF 2, with @what. Return -EPROTONOSUPPORT. */
 int ctf_fail_too_new(struct trace *trace, const char *what);
 
-/* ---- scratch.c: 0, or a negative errno --------------------------------- */
+/* ---- scratch.c: return 0 or a negative errno value --------------------- */
 
 /* Make the scratch directory, if there is none. */
 int ctf_scratch_make(struct ctf_files *files);
@@ -70,8 +70,9 @@ int ctf_for_each_stream(const char *folder, int (*call)(void *arg, const char *n
 int ctf_check_metadata(struct ctf_files *files);
 
 /*
- * Try to open the trace and to query its ranges, in a worker, and set has_ranges. Return NULL
- * if the trace can be opened, and otherwise the reason, to be freed with free().
+ * In a worker, try to open the trace and to query its time ranges, and set has_ranges. Return
+ * NULL if the trace can be opened. Otherwise return the reason, which the caller releases with
+ * free().
  */
 char *ctf_try_opening(struct ctf_files *files);
 

@@ -36,8 +36,8 @@ static const struct field_name tcp_names[] = {
 };
 
 /*
- * The checksum only distinguishes UDP from other protocols; with offload, the sender's checksum
- * is not final.
+ * Names of UDP fields. The checksum only distinguishes UDP from other protocols; with offload,
+ * the sender's checksum is not final.
  */
 static const struct field_name udp_names[] = {
 	{ "source_port", SPORT },
@@ -47,7 +47,10 @@ static const struct field_name udp_names[] = {
 	{ NULL, 0 },
 };
 
-/* Echoes have identifier and sequence number where redirects have a gateway's address. */
+/*
+ * Names of ICMP fields. Echoes have an identifier and a sequence number where redirects have a
+ * gateway's address.
+ */
 static const struct field_name icmp_names[] = {
 	{ "type", TYPE },
 	{ "code", RESERVED },
@@ -72,7 +75,7 @@ static const struct transport_name {
 
 /* ---- looking up names -------------------------------------------------- */
 
-/* Compare a name in a trace, to which tracers may prepend an underscore, with ours. */
+/* Compare a name in a trace, to which tracers may prepend an underscore, with a known name. */
 static bool is_same_layout_name(const char *a, const char *b)
 {
 	return !strcmp(a + (*a == '_'), b);
@@ -195,7 +198,10 @@ static void find_transport_layout(struct transport_layout *transport, const bt_f
 	}
 }
 
-/* Return false if no option of the variant is TCP, as before LTTng 2.9. */
+/*
+ * Find the layouts of transport headers. Return false if no option of the variant is TCP, as
+ * before LTTng 2.9.
+ */
 static bool find_transport_layouts(struct header *header, const bt_field_class *variant)
 {
 	uint64_t num = bt_field_class_variant_get_option_count(variant);

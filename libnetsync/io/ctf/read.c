@@ -297,8 +297,8 @@ consume_stream_messages(bt_message_iterator *iterator, void *data)
 }
 
 /*
- * Run walks and sinks to the end of the slice. The graph calls sinks round-robin. No sink has
- * more data in the slice when all sinks that have not ended returned AGAIN one after the other.
+ * Run walks and sinks to the end of the slice. The graph calls sinks round-robin. When all sinks
+ * that have not ended return AGAIN one after the other, no sink has more data in the slice.
  * Return 1 if there is more data; 0 if the whole trace was read; or a negative value after
  * io_fail(), or -ERANGE.
  */
@@ -370,7 +370,7 @@ static bool add_sinks(struct ctf_reading *in, const bt_component_source *source)
 
 /* ---- records for the reader -------------------------------------------- */
 
-/* Report the losses and the span of what was read. */
+/* Report the losses and the time span of the data read. */
 static void report_reading_state(struct ctf_reading *in)
 {
 	struct trace *trace = in->trace;

@@ -23,7 +23,7 @@
 #include "io/ctf/files.h"
 #include "util/array.h"
 
-/* Packets begin with a magic number and, mostly, the UUID of the trace (CTF 1.8, 5.1). */
+/* A packet begins with a magic number and usually the UUID of the trace (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
 #define PACKET_HEAD 20 /* size of both (bytes) */
 
@@ -187,7 +187,7 @@ static int64_t rescue_file_packets(struct ctf_files *files, const char *from, co
 	return ret;
 }
 
-/* ---- the scratch folder ------------------------------------------------ */
+/* ---- the scratch directory --------------------------------------------- */
 
 struct salvage {
 	struct trace *trace;

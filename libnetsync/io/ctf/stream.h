@@ -55,7 +55,7 @@ struct ctf_stream {
 	uint64_t num_classes;	/* number of event classes examined */
 	struct ctf_clock clock; /* the stream's clock, if it has one */
 	bool usable;		/* its clock is the clock of the other streams */
-	bool any;		/* an event was read */
+	bool any;		/* true if an event was read */
 	int64_t last_ns;	/* latest time of an event, as printed (ns) */
 	struct range span;	/* time range of events in the window; if hi < lo, none */
 };

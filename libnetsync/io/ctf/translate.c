@@ -77,7 +77,7 @@ static int translate_metadata(const struct ctf_files *files, char **tsdl)
 	return ret;
 }
 
-/* ---- the folder -------------------------------------------------------- */
+/* ---- the scratch directory --------------------------------------------- */
 
 static int write_tsdl_metadata(const char *path, const char *text)
 {

@@ -84,7 +84,7 @@ void own_addresses_release(struct own_addresses_list *owns)
 	free(owns->own);
 }
 
-/* ---- as text ----------------------------------------------------------- */
+/* ---- text form --------------------------------------------------------- */
 
 bool address_parse(struct address *address, const char *text)
 {

@@ -86,7 +86,7 @@ struct packet_samples {
 	size_t room;
 };
 
-/* Sampling in all captures together. */
+/* Samples of all captures together. */
 struct sampling {
 	struct packet_samples **all;
 	size_t num_all;
@@ -145,7 +145,7 @@ int infer_from_known_directions(struct watcher *watchers, size_t num);
  * only one.
  */
 struct common_mac {
-	bool any;	  /* a frame was added */
+	bool any;	  /* true if a frame was added */
 	unsigned int num; /* number of remaining candidates */
 	uint8_t mac[2][MAC_SIZE];
 };

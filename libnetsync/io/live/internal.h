@@ -29,8 +29,8 @@
 #define SETTLE_MS 10000
 struct live_relay {
 	struct netsync_io *io;
-	char *url;  /* as given */
-	char *base; /* net://HOST[:PORT] */
+	char *url;  /* URL as given */
+	char *base; /* URL of the relay daemon: net://HOST[:PORT] */
 	char *host; /* host of the requested session; NULL means all */
 	char *name; /* name of the requested session; NULL means all */
 	struct worker lister;

@@ -13,7 +13,7 @@
  */
 #define RETRY_SESSION_MS 1000
 #define RETRY_MAX_MS 30000
-/* Time that relayd takes to notice that a viewer has left (ms). Chosen. */
+/* Time in which lttng-relayd notices that a viewer has left (ms). Chosen. */
 #define LEAVING_MS 2000
 
 /* ---- records from viewers ---------------------------------------------- */

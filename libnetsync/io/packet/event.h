@@ -108,7 +108,7 @@ struct event_kind {
 	uint8_t protocol; /* IPPROTO_... for flat events; 0 for nested events */
 };
 
-/* Return the kind of the events with this name, or NULL if such events are not used. */
+/* Return the kind of events with this name, or NULL if such events are not used. */
 const struct event_kind *event_find_kind(const char *name);
 
 /* Does a flat event of this kind have all needed fields? */

@@ -51,7 +51,7 @@ struct packet_protocol {
 
 extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp, packet_sctp;
 
-/* Return the row of an IP protocol number, or NULL if the protocol is not matched. */
+/* Return the row of an IP protocol number, or NULL if the protocol is not supported. */
 const struct packet_protocol *packet_find_protocol(uint8_t number);
 
 /* ---- for the protocols' files ------------------------------------------- */

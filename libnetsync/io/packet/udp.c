@@ -31,7 +31,7 @@ static void udp_name_fields(struct event_values *v)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* Add to a sum of the Internet checksum (RFC 1071). */
+/* Add words to a sum of the Internet checksum (RFC 1071). */
 static uint32_t add_checksum_words(uint32_t sum, const uint8_t *bytes, size_t len)
 {
 	for (; len > 1; len -= 2, bytes += 2) {

@@ -196,8 +196,8 @@ static bool append_samples(struct packet_samples *to, struct packet_samples *fro
 }
 
 /*
- * Register samples. Samples of all traces are thinned out together, so that all traces have
- * samples of the same packets.
+ * Register a trace's samples. Samples of all traces are thinned out together, so that all traces
+ * have samples of the same packets.
  */
 static void register_samples(struct sampling *sampling, struct packet_samples *samples)
 {

@@ -54,7 +54,7 @@ struct capture_block {
 	const struct capture_interface *interface;
 	uint32_t interface_id;
 
-	/* Packets. */
+	/* Members for packet blocks. */
 	bool has_time;
 	size_t time_at; /* offset of @ticks in the block (bytes) */
 	uint64_t ticks; /* in units of the interface's resolution */
@@ -145,7 +145,7 @@ void capture_close(struct capture_file *capture);
 int capture_next_block(struct capture_file *capture, struct capture_block *block);
 
 /*
- * Read the next option of a block; *at is block->options at first. Return false if no option is
+ * Read the next option of a block. *at is initially block->options. Return false if no option is
  * left.
  */
 bool capture_next_option(const struct capture_file *capture, const struct capture_block *block,

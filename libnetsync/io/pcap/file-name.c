@@ -208,7 +208,7 @@ static size_t strip_direction(const char *name, size_t len, enum name_way *way)
 	return *way == NAME_BOTH ? len : skip_separators(name, begin);
 }
 
-/* ---- the whole -------------------------------------------------------------- */
+/* ---- the whole name --------------------------------------------------------- */
 
 /* Return the name of a file's directory. */
 static char *copy_folder_name(const char *real_path)

@@ -175,7 +175,10 @@ static enum name_likeness compare_file_names(const struct trace *a, const struct
 		return NAMES_SAME;
 	if (!strcmp(p->dated, q->dated))
 		return NAMES_DATED;
-	/* "db" may be both directions of another interface than "db-in" and "db-out". */
+	/*
+	 * The file "db" may contain both directions of another interface than "db-in" and
+	 * "db-out".
+	 */
 	return p->way != q->way && p->way != NAME_BOTH && q->way != NAME_BOTH &&
 			       !strcmp(p->base, q->base) ?
 		       NAMES_DATED :

@@ -15,8 +15,8 @@
 #define MAX_INTERFACES 64
 
 /*
- * Limit of the disorder of packets in a file (ns): packets of several interfaces or queues are
- * written in bunches. Chosen.
+ * Maximum disorder of packets in a file (ns). Packets of several interfaces or queues are written
+ * in batches. Chosen.
  */
 #define PCAP_DISORDER INT64_C(1000000000)
 

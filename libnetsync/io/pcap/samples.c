@@ -23,7 +23,7 @@ enum samples_what {
 	SAMPLES_WHOLE,	  /* struct sighted, any number; for pcap.samples */
 	SAMPLES_INSIDE,	  /* struct sighted; for pcap.inside */
 	SAMPLES_DIRECTED, /* struct sighted; for pcap.directed */
-	SAMPLES_MACS,	  /* pcap.macs; the capture's last record */
+	SAMPLES_MACS,	  /* pcap.macs; this is the capture's last record */
 	SAMPLES_FAILED,	  /* text; the record's number is the errno */
 };
 

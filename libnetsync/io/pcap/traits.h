@@ -22,7 +22,7 @@
 
 /* Addresses of one kind. */
 struct trait_addresses {
-	bool any; /* a packet was added */
+	bool any; /* true if a packet was added */
 	/* Addresses that all packets have as sender or receiver. */
 	unsigned int num_common;
 	uint8_t common[2][TRAIT_SIZE];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All tracepoint events of a perf.data file, of all processors, in time order, with fields as
- * declared by the kernel's descriptions in the file. perf writes the contents of the
- * processors' buffers in rounds. Events are therefore deferred until no later record can
- * contain an earlier event.
+ * Read all tracepoint events of a perf.data file, of all processors, in time order, with fields
+ * as declared by the kernel's descriptions in the file. perf writes the contents of the
+ * processors' buffers in rounds. Events are therefore deferred until no later record can contain
+ * an earlier event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "io/tracefs/types.h"
 #include "util/array.h"
 
-/* Maximum number of bytes of deferred events. Chosen: a file is not trusted. */
+/* Maximum size of deferred events (bytes). Chosen: a file is not trusted. */
 #define MAX_WAITING (UINT64_C(1) << 30)
 
 /* A deferred event, or a deferred report of lost events. */

@@ -38,7 +38,10 @@ void perf_release_records(struct perf_records *records)
 
 /* ---- records in the file ------------------------------------------------ */
 
-/* Load @size bytes at records->at into memory. Return 1; 0 if the file ends before; -ENOMEM. */
+/*
+ * Load @size bytes at records->at into memory. Return 1; 0 if the file ends before them; or
+ * -ENOMEM.
+ */
 static int load_record_bytes(struct perf_records *records, size_t size)
 {
 	const uint64_t left = records->file->data_end - records->at;

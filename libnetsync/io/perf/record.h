@@ -62,8 +62,8 @@ uint64_t perf_get_payload_size(const struct perf_file *file, const struct perf_r
 void perf_release_records(struct perf_records *records);
 
 /*
- * In the pipe format, read the records before the first sample that describe the file. Call
- * this after perf_open() for every file. Return 0, or as perf_open().
+ * In the pipe format, read the records before the first sample, which describe the file. Call
+ * this after perf_open() for every file. Return 0, or an error as perf_open() does.
  */
 int perf_read_pipe_header(struct perf_file *file);
 

@@ -121,7 +121,7 @@ static inline const char *lines_parse_word(const char *p, struct text_word *word
 }
 
 /*
- * Parse a decimal integer like lines_parse_word(), fast, with eight digits at a time. Return
+ * Parse a decimal integer, eight digits at a time, and return as lines_parse_word() does. Return
  * NULL if the word is not an integer, or does not fit.
  */
 const char *lines_parse_integer(const char *p, int64_t *value);

@@ -574,7 +574,10 @@ static int packets_parse_hosts(const struct text_input *text, const char *p,
 		if (i == c->netns_at)
 			hosts[1] = word;
 	}
-	/* Without memory the host's own name remains, and packets_push_line() reports the error. */
+	/*
+	 * If out of memory, the host's own name remains, and packets_push_line() reports the
+	 * error.
+	 */
 	if (c->netns_at >= 0 && parse_number_word(&hosts[1], UINT32_MAX, &netns))
 		make_netns_host_name(c, &hosts[0], (uint32_t)netns);
 	return 1;

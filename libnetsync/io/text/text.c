@@ -217,7 +217,7 @@ static bool are_hosts_known(const struct text_input *text, const struct text_wor
 	return num;
 }
 
-/* Note the hosts of a line, if the line is good. */
+/* Add the hosts of a line, if the line is valid. */
 static int find_hosts_of_line(struct text_input *text, const char *p)
 {
 	struct text_lines *l = &text->lines;

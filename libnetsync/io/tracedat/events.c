@@ -37,7 +37,10 @@ static void set_stream_time(const struct dat_events *events, struct dat_event_st
 					    stream->event.ts);
 }
 
-/* Return 1 if there is another event; 0 if there is none, or the rest is damaged; -ENOMEM. */
+/*
+ * Read the next event of a stream. Return 1 if there is one; 0 if there is none, or the rest is
+ * damaged; or -ENOMEM.
+ */
 static int advance_dat_stream(const struct dat_events *events, struct dat_event_stream *stream)
 {
 	const int ret = dat_next_event(&stream->pages, &stream->event);

@@ -93,7 +93,10 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 	return ret;
 }
 
-/* Begin a section of version 7, decompressed if needed; free cursor->memory later. */
+/*
+ * Begin a section of version 7, and decompress it if needed. The caller frees cursor->memory
+ * later.
+ */
 static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64_t at,
 			    unsigned int id)
 {

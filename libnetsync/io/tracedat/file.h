@@ -34,7 +34,7 @@ struct dat_cpu {
 	uint64_t size;
 };
 
-/* A ring buffer: the main one, or one with a name. */
+/* A ring buffer: the main buffer, or a named one. */
 struct dat_buffer {
 	char *name;  /* "" for the main buffer */
 	char *clock; /* NULL means the file's clock */
@@ -48,8 +48,8 @@ struct dat_buffer {
 };
 
 /*
- * A knot of the option TIME_SHIFT: a time, and the offset that is added to a processor's times
- * there.
+ * A knot of the TIME_SHIFT option: a time, and the offset that is added to a processor's times at
+ * that time.
  */
 struct dat_sample {
 	uint64_t time;

@@ -9,7 +9,7 @@
 int dat_set_problem(struct dat_file *file, const char *words);
 #define CUT_SHORT "the file is shorter than it declares"
 
-/* Flags of a section, and of the option TIME_SHIFT. */
+/* Flags of a section, and of the TIME_SHIFT option. */
 #define SECTION_COMPRESSED 1
 #define SHIFT_INTERPOLATES 1
 

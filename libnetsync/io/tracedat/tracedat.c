@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader of trace.dat, trace-cmd's files with ftrace events. The pages of each processor
- * and ring buffer form a stream. Streams are read in parallel up to a time, without merging
- * their events, because no caller needs them merged. Only some pages of each stream are in
- * memory.
+ * The reader of trace.dat files, in which trace-cmd records ftrace events. The pages of each
+ * processor and ring buffer form a stream. Streams are read in parallel up to a time, without
+ * merging their events, because no caller needs them merged. Only some pages of each stream are
+ * in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -386,7 +386,7 @@ static int dat_reader_file(const struct trace *trace)
 struct before {
 	const struct tracedat *dat;
 	const struct dat_stream *stream;
-	int64_t time_ns; /* as printed */
+	int64_t time_ns; /* time as printed (ns) */
 };
 
 static bool is_stamp_before(const void *data, uint64_t ts)

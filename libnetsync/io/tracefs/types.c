@@ -83,7 +83,7 @@ static bool add_type_field(struct tracefs_type *type, const struct tracefs_decla
 	return true;
 }
 
-/* Return false if out of memory. */
+/* Add the type that a description declares. Return false if out of memory. */
 static bool add_type(struct tracefs_types *types, const char *system, char *text)
 {
 	struct tracefs_type *type = array_add(&types->list, types->num, sizeof(*type));
@@ -111,7 +111,7 @@ static bool add_type(struct tracefs_types *types, const char *system, char *text
 	return true;
 }
 
-/* Return false if out of memory. */
+/* Initialize types. Return false if out of memory. */
 static bool init_tracefs_types(struct tracefs_types *types)
 {
 	*types = (struct tracefs_types){

@@ -92,7 +92,7 @@ void worker_end_waiting(bool has_progress)
 	__atomic_store_n(&out.life->is_waiting, 0, __ATOMIC_RELAXED);
 }
 
-/* Called every few events: a system call each time would take as long as the events. */
+/* This is called every few events. A system call for each call would take as long as the events. */
 void worker_is_alive(void)
 {
 	count_worker_beat();
@@ -134,8 +134,8 @@ void worker_flush(void)
 }
 
 /*
- * Does a signal mean that memory is used up? GLib then ends a program by SIGTRAP, or by
- * SIGABRT if its message needs memory, too; Babeltrace 2.0 may use a NULL of malloc().
+ * Does a signal mean that memory is used up? In this case GLib ends a program by SIGTRAP, or by
+ * SIGABRT if its message also needs memory; Babeltrace 2.0 may use a NULL result of malloc().
  */
 static bool is_out_of_memory(int number)
 {
@@ -247,7 +247,7 @@ static void receive_commands(void)
 {
 	ssize_t num;
 
-	/* A caller that has sent the next command does not wait for records. */
+	/* If the caller has sent the next command, it does not wait for records. */
 	if (!poll_socket(POLLIN, 0))
 		worker_flush();
 	set_timer(0);

@@ -208,8 +208,8 @@ static bool make_blob(struct ctf2 *p, struct json_object *class, struct made *ma
 /* ---- arrays -------------------------------------------------------------- */
 
 /*
- * Add the element class of an array. Nested arrays are refused: no tracer writes them, and the
- * TSDL of neither reader can express them.
+ * Add the element class of an array. Reject nested arrays, because no tracer writes them, and
+ * neither reader's TSDL can express them.
  */
 static bool add_element_class(struct ctf2 *p, struct json_object *class, struct made *made)
 {

@@ -10,9 +10,10 @@
 #define CTF2_WHY_SIZE 160
 
 /*
- * Translate metadata. Return 0, with *@tsdl to be freed with free(); -ENOTSUP if the metadata
- * has a feature that CTF 1.8 lacks or that is not supported here, with a phrase in @why, as in
- * "it has ..."; -EILSEQ if the metadata violates the specification, with @why as well; -ENOMEM.
+ * Translate metadata. Return 0 with *@tsdl, which the caller releases with free(); -ENOTSUP if
+ * the metadata has a feature that CTF 1.8 lacks or that is not supported here, with a phrase in
+ * @why that completes "it has ..."; -EILSEQ if the metadata violates the specification, also with
+ * @why; or -ENOMEM.
  */
 int ctf2_translate(const char *text, char **tsdl, char why[CTF2_WHY_SIZE]);
 

@@ -18,7 +18,7 @@ static const char *const keywords[] = {
 	"typedef", "unsigned", "void",	 "variant",	   "_Bool",  "_Complex", "_Imaginary",
 };
 
-/* ---- failing ------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------ */
 
 /* Store the first error. Later errors are consequences of it. */
 static bool set_ctf2_error(struct ctf2 *p, int error, const char *format, va_list values)
@@ -59,7 +59,7 @@ bool ctf2_fail_no_memory(struct ctf2 *p)
 	return false;
 }
 
-/* ---- adding -------------------------------------------------------------- */
+/* ---- appending --------------------------------------------------------------- */
 
 static bool reserve_text(struct ctf2 *p, struct ctf2_text *text, size_t length)
 {

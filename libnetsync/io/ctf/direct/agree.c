@@ -105,7 +105,7 @@ static bool agree_on_type(const struct ctf_type *type, const bt_field_class *cla
 	return false;
 }
 
-/* Do both agree, or are both missing? */
+/* Do the type and the class agree, or are both missing? */
 static bool agree_on_optional_type(const struct ctf_type *type, const bt_field_class *class)
 {
 	return type && class ? agree_on_type(type, class) : !type && !class;

@@ -45,7 +45,7 @@ static bool add_stream_file(struct direct *direct, const char *path, const char 
 	return true;
 }
 
-/* Add a file if source.ctf.fs would take it for a stream. */
+/* Add a file if source.ctf.fs would treat it as a stream. */
 static bool add_if_stream_file(struct direct *direct, const char *folder, const char *name)
 {
 	struct stat st;

@@ -46,7 +46,7 @@ struct metadata {
 };
 
 /*
- * Parse metadata. Return 0; -ENOTSUP if the metadata has a feature that LTTng does not use;
+ * Parse metadata. Return 0; -ENOTSUP if the metadata has a feature that LTTng does not use; or
  * -ENOMEM. Call metadata_release() in every case.
  */
 int metadata_parse(struct metadata *metadata, const char *text);

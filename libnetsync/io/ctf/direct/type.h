@@ -29,17 +29,17 @@ struct type_member {
 	const struct ctf_type *type;
 	int slot; /* index in cursor.slots, if other fields need the value */
 	/*
-	 * Number of bits up to member @next of a structure, if these are whole bytes without
+	 * Number of bits up to member @next of a structure, if they are whole bytes without
 	 * slots; otherwise 0.
 	 */
 	uint64_t run_bits;
 	size_t next;
 };
 
-/* A label of an enumeration, by which variants are selected. */
+/* A label of an enumeration. Labels select the options of variants. */
 struct type_label {
 	char *name;
-	uint64_t lo, hi; /* first and last value, as a field extended to 64 bits */
+	uint64_t lo, hi; /* first and last value, extended to 64 bits like the field */
 };
 
 struct ctf_type {

@@ -26,8 +26,8 @@ struct walked {
 #define WALK_NO_CPU UINT64_MAX
 
 /*
- * Get the begin times (cycles) of the first and the last packet of a walk that has not begun.
- * Return false if the packets are not in time order, or if a time is not known.
+ * Get the begin times (cycles) of the first and last packets of a walk that has not begun. Return
+ * false if the packets are not in time order, or if a time is not known.
  */
 bool walk_get_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last);
 
