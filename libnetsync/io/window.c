@@ -4,8 +4,8 @@
  * clocks.
  *
  *	host a	   |---------[=====]---------|		[ ] window
- *	host b	       |------[=====]------|		a clock that is wrong: a part that
- *							lasts as long, at another time
+ *	host b	       |------[=====]------|		wrong clock: a window of the
+ *							same length, at another time
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -37,8 +37,8 @@ struct metadata_packet {
 /* Limits of a worker that reads a trace. All are chosen. */
 #define MEMORY (UINT64_C(256) << 20) /* bytes, in addition to those for the trace */
 #define METADATA_GROWTH 256	     /* bytes of memory per byte of metadata */
-#define SECONDS 3		     /* maximum processor time between signs of progress, */
-#define BYTES_PER_SECOND (16 << 20)  /* and one more second for this many bytes of the trace */
+#define SECONDS 3		     /* maximum processor time between signs of progress */
+#define BYTES_PER_SECOND (16 << 20)  /* bytes of the trace that allow one more second */
 
 /* Result of check_metadata_format() for CTF 2 metadata, which is text. */
 #define TEXT_OF_CTF_2 2

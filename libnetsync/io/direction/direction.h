@@ -3,7 +3,7 @@
  * Determine whether the host sent or received a captured packet. Some captures record the
  * direction of each packet; for others the direction follows from the host's addresses:
  *
- *	direction.c	known addresses -> directions
+ *	direction.c	directions, from known addresses
  *	infer.c		addresses, inferred from captures of several hosts
  *	infer-known.c	addresses, inferred from traces that have directions
  */

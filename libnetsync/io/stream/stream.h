@@ -22,7 +22,7 @@ enum stream_what {
 	 */
 	STREAM_SIDECAR,
 	STREAM_SIDECAR_BYTES,
-	STREAM_TRACE, /* Numbers of that trace; the record's number is the trace's. */
+	STREAM_TRACE, /* numbers of that trace; the record's number is the trace's */
 	/*
 	 * All traces are described: total size of their files. The record's number is the number
 	 * of paths and captures that were skipped, for which warnings were sent.
