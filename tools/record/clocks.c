@@ -184,10 +184,13 @@ static void open_clock_file(struct record_run *rec, struct recorded_host *host)
 
 	host->clock_file = path ? fopen(path, "wxe") : NULL;
 	free(path);
-	if (host->clock_file)
-		fputs(CAPTURE_CLOCKS_HEAD, host->clock_file);
-	else
+	if (!host->clock_file) {
 		lose_clock_file(rec, host);
+		return;
+	}
+	fputs(CAPTURE_CLOCKS_HEAD, host->clock_file);
+	if (host->has_first_reading)
+		clock_reading_write(host->clock_file, CLOCK_READINGS_HOST, &host->first_reading);
 }
 
 /* Parse a number, and move *@text after it. Return false if there is no number. */
@@ -224,9 +227,15 @@ bool clocks_handle_line(struct record_run *rec, struct recorded_host *host, cons
 
 	if (!parse_clock_line(line, &reading))
 		return false;
-	/* Ignore readings before the first packet, and readings that cannot be stored any more. */
-	if (host->capture < 0 || host->remote->lost || host->lacks_clock_file)
+	/* Ignore readings that cannot be stored any more. */
+	if (host->remote->lost || host->lacks_clock_file)
 		return true;
+	/* The last reading before the capture begins is earlier than all of its packets. */
+	if (host->capture < 0) {
+		host->first_reading = reading;
+		host->has_first_reading = true;
+		return true;
+	}
 	if (!host_count_data(rec, host, strlen(line))) {
 		host_give_up(rec, host);
 		return true;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/clock-reading.h"
 #include "common/options.h"
 #include "common/recording.h"
 #include "common/spool.h"
@@ -123,7 +124,9 @@ struct recorded_host {
 	struct json_object *namespaces; /* names of network namespaces; NULL if unknown */
 	struct spool clocks;		/* array of struct clock_reading */
 	FILE *clock_file; /* clock readings of a capture; NULL if none yet, or after an error */
-	bool lacks_clock_file; /* the clock readings could not be written */
+	bool lacks_clock_file;		    /* the clock readings could not be written */
+	struct clock_reading first_reading; /* last reading before the capture began */
+	bool has_first_reading;
 	struct losses *losses; /* by channel; NULL before the first status */
 	bool ended;	       /* the recording has ended, and losses_report() was called */
 };

@@ -35,7 +35,8 @@ static bool write_logged_reading(bool *is_set)
 /* Log the clock until it is stopped. The last reading is later than all packets. */
 static void *log_clock(void *unused)
 {
-	int64_t next_ns = now_ns();
+	/* clock_log_start() has written the reading before this one. */
+	int64_t next_ns = now_ns() + NS_PER_S / CLOCK_READINGS_PER_S;
 	bool is_set = false, is_last = false;
 
 	while (!is_last) {
@@ -51,7 +52,8 @@ static void *log_clock(void *unused)
 
 int clock_log_start(FILE *file, const char *host)
 {
-	int error;
+	bool is_set = false;
+	int error = 0;
 
 	clock_log.host = file == stderr ? CLOCK_LOG_WORD : host;
 	if (file != stderr)
@@ -61,10 +63,13 @@ int clock_log_start(FILE *file, const char *host)
 			host);
 	clock_log.file = file;
 	clock_log.watch = clock_watch_start();
-	error = pthread_create(&clock_log.thread, NULL, log_clock, NULL);
+	/* The first reading is earlier than all packets, even if the thread starts late. */
+	if (!write_logged_reading(&is_set))
+		error = errno;
 	if (!error)
-		return 0;
-	clock_log.file = NULL;
+		error = pthread_create(&clock_log.thread, NULL, log_clock, NULL);
+	if (error)
+		clock_log.file = NULL;
 	return -error;
 }
 

@@ -260,10 +260,10 @@ static int record_to_output(struct frame_recorder *r, const struct recorder_opti
 		return 1;
 	}
 	catch_ending_signals(&before);
-	begin_capture(r, o);
 	uname(&machine);
 	if (clocks)
 		has_clocks = report_clock_log(o, clock_log_start(clocks, machine.nodename));
+	begin_capture(r, o);
 	if (o->until_eof || o->silence_s)
 		ret = input_watch(o->silence_s, &is_ended);
 	if (!ret)
