@@ -74,7 +74,7 @@ class Span(NamedTuple):
         return Error(errno.ERANGE,
                      f"{time_ns}: {self.of} covers {_date(self.first_ns)} to "
                      f"{_date(self.last_ns)} on the clock of {self.host}, but this time is "
-                     f"{_distance(far)} {'before' if is_early else 'after'} that range, where the "
+                     f"{_distance(far)} {'before' if is_early else 'after'} this range, where the "
                      f"error bound is {'unknown' if bound_ns is None else _distance(bound_ns)}. "
                      "Use extrapolate=True to convert such times.")
 
