@@ -87,11 +87,10 @@ static int write_clock_log(const struct log *log)
 	int64_t next = begin;
 	bool is_set = false;
 
-	printf("# netsync-clocks(5): %s of %s, and CLOCK_MONOTONIC_RAW\n"
-	       "# host time_ns raw_ns within_ns rate was_set\n",
-	       log->clock == CLOCK_BOTH ? "CLOCK_REALTIME and CLOCK_MONOTONIC" :
-					  clocks[log->clock].name,
-	       log->host);
+	clock_reading_write_head(stdout,
+				 log->clock == CLOCK_BOTH ? "CLOCK_REALTIME and CLOCK_MONOTONIC" :
+							    clocks[log->clock].name,
+				 log->host);
 	while (!interrupted && !status && (!log->duration_ns || next - begin <= log->duration_ns)) {
 		if (!clock_read_wait(&next))
 			continue;

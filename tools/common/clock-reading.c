@@ -47,6 +47,16 @@ bool clock_read_wait(int64_t *next_ns)
 	return true;
 }
 
+void clock_reading_write_head(FILE *file, const char *clocks, const char *host)
+{
+	fprintf(file, "# netsync-clocks(5): %s", clocks);
+	if (host)
+		fprintf(file, " of %s,", host);
+	fputs(" and CLOCK_MONOTONIC_RAW\n"
+	      "# host time_ns raw_ns within_ns rate was_set\n",
+	      file);
+}
+
 bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading)
 {
 	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", host, reading->time_ns,

@@ -50,6 +50,15 @@ bool clock_read_wait(int64_t *next_ns);
 /* Host name in files whose directory identifies the host. */
 #define CLOCK_READINGS_HOST "host"
 
+/* First word of each reading that netsync-recorder writes to standard error, next to messages. */
+#define CLOCK_READINGS_WORD "netsync-clocks"
+
+/*
+ * Write the first lines of a file in which readings may report steps. @clocks names the clocks
+ * of the readings, and @host the host, or is NULL if the directory identifies it.
+ */
+void clock_reading_write_head(FILE *file, const char *clocks, const char *host);
+
 /* Write a reading as a line of the file. Return false if writing to @file failed. */
 bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading);
 

@@ -18,13 +18,6 @@
 #include "record.h"
 #include "remote/protocol.h"
 
-/* First word of a line in which netsync-recorder reports a clock reading. */
-#define CLOCK_LINE_WORD "netsync-clocks"
-/* First lines of the file next to a capture. */
-#define CAPTURE_CLOCKS_HEAD                                             \
-	"# netsync-clocks(5): CLOCK_REALTIME and CLOCK_MONOTONIC_RAW\n" \
-	"# host time_ns raw_ns within_ns rate was_set\n"
-
 static const char *get_reported_hostname(const struct recorded_host *host)
 {
 	return member_get_text(host->remote->hello, "hostname");
@@ -188,7 +181,7 @@ static void open_clock_file(struct record_run *rec, struct recorded_host *host)
 		lose_clock_file(rec, host);
 		return;
 	}
-	fputs(CAPTURE_CLOCKS_HEAD, host->clock_file);
+	clock_reading_write_head(host->clock_file, "CLOCK_REALTIME", NULL);
 	if (host->has_first_reading)
 		clock_reading_write(host->clock_file, CLOCK_READINGS_HOST, &host->first_reading);
 }
@@ -210,9 +203,9 @@ static bool parse_line_number(const char **text, int64_t *number)
 static bool parse_clock_line(const char *line, struct clock_reading *reading)
 {
 	*reading = (struct clock_reading){ .was_set = false };
-	if (strncmp(line, CLOCK_LINE_WORD, strlen(CLOCK_LINE_WORD)))
+	if (strncmp(line, CLOCK_READINGS_WORD, strlen(CLOCK_READINGS_WORD)))
 		return false;
-	line += strlen(CLOCK_LINE_WORD);
+	line += strlen(CLOCK_READINGS_WORD);
 	if (!parse_line_number(&line, &reading->time_ns) ||
 	    !parse_line_number(&line, &reading->raw_ns) ||
 	    !parse_line_number(&line, &reading->within_ns))

@@ -55,12 +55,9 @@ int clock_log_start(FILE *file, const char *host)
 	bool is_set = false;
 	int error = 0;
 
-	clock_log.host = file == stderr ? CLOCK_LOG_WORD : host;
+	clock_log.host = file == stderr ? CLOCK_READINGS_WORD : host;
 	if (file != stderr)
-		fprintf(file,
-			"# netsync-clocks(5): CLOCK_REALTIME of %s, and CLOCK_MONOTONIC_RAW\n"
-			"# host time_ns raw_ns within_ns rate was_set\n",
-			host);
+		clock_reading_write_head(file, "CLOCK_REALTIME", host);
 	clock_log.file = file;
 	clock_log.watch = clock_watch_start();
 	/* The first reading is earlier than all packets, even if the thread starts late. */

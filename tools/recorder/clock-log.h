@@ -6,12 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* First word of each reading on standard error, which also carries messages. */
-#define CLOCK_LOG_WORD "netsync-clocks"
-
 /*
  * Start writing readings to @file, in the format of netsync-clocks(5). @host is the host in the
- * readings, or CLOCK_LOG_WORD on standard error. Return 0 or a negative errno value. Blocked
+ * readings, or CLOCK_READINGS_WORD on standard error. Return 0 or a negative errno value. Blocked
  * signals do not interrupt the log.
  */
 int clock_log_start(FILE *file, const char *host);

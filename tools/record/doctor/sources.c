@@ -201,7 +201,6 @@ static void hear_facts(struct remote *remote)
 			break;
 	}
 	if (facts->is_complete) {
-		remote->asked = 0;
 		remote_end_input(remote, 0);
 		remote->asked = 0;
 	} else if (remote->in.len > FACTS_SIZE) {
