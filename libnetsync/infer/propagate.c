@@ -4,7 +4,8 @@
  * to the phases of its sender and receiver and to the minimum delay of its link. The cavities of
  * these three add up to the cavity of z. The tilted moments of z become a normal site, and the
  * site becomes a message to each of the three. Between clocks, this is Gaussian belief
- * propagation.
+ * propagation. If the smoother estimates the minimum delay together with a clock (joint delay),
+ * a factor keeps only the site of z.
  */
 #include <math.h>
 
@@ -299,7 +300,7 @@ static void update_joint_link(const struct inference *n, struct infer_link *l,
 			      const struct chain *c)
 {
 	struct natural pull = { 0, 0 };
-	double move;
+	double move, damping;
 
 	for (int way = 0; way < 2; way++) {
 		struct link_direction *d = &l->direction[way];
@@ -310,13 +311,12 @@ static void update_joint_link(const struct inference *n, struct infer_link *l,
 	/* The move of the delay, in standard deviations. */
 	move = fabs(pull.weighted) * sqrt(l->delay.variance) /
 	       (1 + fmax(pull.precision, 0) * l->delay.variance);
+	damping = fmin(n->damping, fmax(MOST_MOVE / move, LEAST_DAMPING));
 	for (int way = 0; way < 2; way++) {
 		struct link_direction *d = &l->direction[way];
 
 		for (size_t k = 0; k < d->num_factors; k++) {
 			struct factor *f = &d->factor[k];
-			const double damping = fmin(n->damping,
-						    fmax(MOST_MOVE / move, LEAST_DAMPING));
 
 			l->moved += factor_damp(&f->site[TO_LINK], f->target,
 						compute_joint_z(n, l, way, f, c),
