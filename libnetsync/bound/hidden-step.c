@@ -7,18 +7,19 @@
 #include "util/statistics.h"
 
 /*
- * Messages of both directions before an instant, and after it, that are compared. Chosen: eight of
- * each direction, as curve/doubt.c takes.
+ * Number of messages of both directions that are compared before an instant, and after it.
+ * Chosen: eight of each direction, as in curve/doubt.c.
  */
 #define BESIDE 16
 /*
- * Of fewer messages, groups of 64 are so few that a step in one of them decides what is usual.
- * Chosen: of four groups of each direction, it does not.
+ * Minimum number of messages from which curves tell the usual margin. They use groups of 64
+ * messages of a direction. With fewer than four groups of each direction, a step in one group
+ * would decide what is usual. Chosen.
  */
 #define FEW_PASSAGES 512
-/* What is left is less than usual if it is less than this part, as in curve/doubt.c. */
+/* Fraction of the usual margin below which a margin is unusual. Chosen, as in curve/doubt.c. */
 #define LEAST_USUAL 0.75
-/* One stretch in so many, and one more, leaves less for a step in it. Chosen. */
+/* One stretch in this many, and one more, may have a small margin because of a step. Chosen. */
 #define PART 8
 
 /* A message that is kept: what it leaves to f (@way 0), or to -f. */
@@ -97,7 +98,8 @@ static double gap_among(const struct passages *p, size_t from, size_t to)
 }
 
 /*
- * The same for one message of [@from, @middle), and one of the other direction of [@middle, @to).
+ * Return which message of [@from, @middle) and which one of [@middle, @to), in the other
+ * direction, leave the least to a clock.
  */
 static struct closest gap_across(const struct passages *p, size_t from, size_t middle, size_t to)
 {
@@ -184,7 +186,8 @@ static int extend_step_run(struct windows *to, struct step_run *r, bool *any, st
 }
 
 /*
- * What BESIDE messages in a row leave at least, but for stretches with a step, ns. 0 or -ENOMEM.
+ * Set *@usual to the margin that BESIDE messages in a row usually leave, ns, ignoring stretches
+ * that may contain a step. It is 0 if there are too few stretches. Return 0 or -ENOMEM.
  */
 static int find_usual(const struct passages *p, double *usual)
 {
@@ -198,7 +201,7 @@ static int find_usual(const struct passages *p, double *usual)
 		gap[num] = gap_among(p, from, from + BESIDE);
 		num += !isinf(gap[num]);
 	}
-	/* Of two, nothing says which one is usual. */
+	/* Two stretches do not tell which of them is usual. */
 	if (num > 2)
 		*usual = compute_order_statistic(gap, num, 1 + num / PART);
 	free(gap);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pairs whose bounds cannot be claimed -> hosts that are in doubt as a whole: a clock was stepped,
- * or does not keep to what is assumed, and messages with some hosts reveal that, with others not.
+ * Finds hosts that are in doubt as a whole, from the pairs whose bounds cannot be claimed. The clock
+ * of such a host was stepped, or does not keep to the assumptions, but only its messages with some
+ * of the other hosts reveal this.
  */
 #include <math.h>
 
 #include "reduce/internal.h"
 
-/* A clock that is set by more than half a millisecond in a shorter one, ns, is seen to be. Chosen. */
+/* Silence, ns. Messages reveal a step of more than 0.5 ms during a shorter silence. Chosen. */
 #define LONG_SILENCE 1e9
 
-/* What the pairs of a host say of it. */
+/* Statistics of the pairs of a host. */
 struct verdict {
-	uint32_t pairs;
-	uint32_t bad;	     /* their bounds cannot be claimed */
-	uint32_t impossible; /* of these, no clocks satisfy all messages */
-	double short_by;     /* the most that messages of one lack for that, ns */
-	int64_t silence;     /* the longest one of the others, ns */
+	uint32_t pairs;	     /* number of pairs */
+	uint32_t bad;	     /* number of pairs whose bounds cannot be claimed */
+	uint32_t impossible; /* number of bad pairs whose messages no clocks satisfy */
+	double short_by;     /* largest shortfall of an impossible pair's messages, ns */
+	int64_t silence;     /* longest silence of the other pairs, ns */
 };
 
 static struct verdict verdict_of(const struct reduction *r, uint32_t h)
