@@ -30,6 +30,11 @@
  */
 #define MAX_ERROR 200.0
 /*
+ * The rate of a line between readings is compared with rates over at least this part of its
+ * length. Chosen: readings at regular times are about as far apart as the line is long.
+ */
+#define LEAST_BESIDE 0.5
+/*
  * In gaps longer than this, ns, messages are taken as if no points were known; but in a gap of up to
  * MOST_LOST between points that follow closely, some were lost; as in one of so much, and of no
  * more than points tell, before the first point or after the last one. Chosen.
@@ -138,6 +143,12 @@ static bool possible(const struct clock_point *a, const struct clock_point *b)
 	return fabs(miss(a, b, 1)) <= most * length + reading_error(a, b);
 }
 
+/* Was the clock set between a point and the next one? */
+static bool sets(const struct clock_point *p)
+{
+	return p[1].set || !possible(p, p + 1);
+}
+
 /* Does the rate that a tells lead to b? */
 static bool agrees(const struct clock_point *a, const struct clock_point *b)
 {
@@ -199,26 +210,60 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 	return 0;
 }
 
-/* The largest error of the straight line from a point to the next, ns. */
-static double line_error(const struct clock_point *p, size_t before, size_t after)
+/*
+ * The skew of the clock beside a line: from @p back (@by is -1) or on (1), over at least @length of
+ * raw time, because over less, reading errors look like a change of rate. @num points are there.
+ * Return false if these are too few, or if the clock was set among them. *error: limit of the
+ * skew's error.
+ */
+static bool find_skew_beside(const struct clock_point *p, size_t num, int by, double length,
+			     double *beside, double *error)
+{
+	const struct clock_point *from = p, *to = p;
+
+	while (raw_distance(from, to) < length) {
+		if (!num-- || sets(by < 0 ? from - 1 : to))
+			return false;
+		if (by < 0)
+			from--;
+		else
+			to++;
+	}
+	*beside = skew(from, to);
+	*error = reading_error(from, to) / raw_distance(from, to);
+	return true;
+}
+
+/*
+ * The largest error of the straight line from a point to the next, ns. *explained: how much of it
+ * reading errors alone may be.
+ */
+static double line_error(const struct clock_point *p, size_t before, size_t after,
+			 double *explained)
 {
 	const struct clock_point *next = p + 1;
 	double base = reading_error(p, next), length = raw_distance(p, next);
-	double own = skew(p, next), differs = 0;
+	double own = skew(p, next), differs = 0, beside, error, most = 0;
+	bool is_compared = false;
 
+	*explained = 2 * base;
 	if (agrees(p, next))
 		return base + fabs(miss(p, next, p->rate));
-	if (!p->rate && length <= LONG_GAP && (before || after > 1)) {
-		/*
-		 * A change of rate in between shows in rates of neighbouring lines, and so
-		 * does a setting, which may be at either end of the line.
-		 */
-		if (before && possible(p - 1, p))
-			differs = fabs(skew(p - 1, p) - own);
-		if (after > 1 && possible(next, next + 1))
-			differs = fmax(differs, fabs(skew(next, next + 1) - own));
-		return base + differs * length;
+	/*
+	 * A change of rate in between shows in rates beside the line, and so does a setting, which
+	 * may be at either end of the line.
+	 */
+	for (int by = -1; by <= 1 && !p->rate && length <= LONG_GAP; by += 2) {
+		if (!find_skew_beside(by < 0 ? p : next, by < 0 ? before : after - 1, by,
+				      LEAST_BESIDE * length, &beside, &error))
+			continue;
+		is_compared = true;
+		differs = fmax(differs, fabs(beside - own));
+		most = fmax(most, error);
 	}
+	*explained = base + fmax(base, most * length);
+	if (is_compared)
+		return base + differs * length;
 	/* The worst case: it was set by what makes up for the limit of steering. */
 	return base + (USUAL_STEERING + fabs(own)) * length;
 }
@@ -248,10 +293,10 @@ static bool some_were_lost(const struct clock_point *p, size_t before, size_t af
 /* Add a line from the map's last corner to the next point: note its error. */
 static int add_line(struct steering *s, const struct clock_point *p, size_t before, size_t after)
 {
-	double error = line_error(p, before, after);
+	double explained, error = line_error(p, before, after, &explained);
 	const struct clock_point *next = p + 1;
 
-	if (error <= MAX_ERROR + 2 * reading_error(p, next)) {
+	if (error <= MAX_ERROR + explained) {
 		s->error = max64(s->error, (int64_t)ceil(error));
 		return 0;
 	}
@@ -468,7 +513,7 @@ static int make_map(struct steering *s)
 		ret = add_begin(s);
 
 	for (size_t i = 0; !ret && i + 1 < n; i++) {
-		bool set = p[i + 1].set || !possible(&p[i], &p[i + 1]);
+		bool set = sets(&p[i]);
 
 		if (s->num_doubts)
 			ret = leave_doubt(s, &p[i]);
@@ -648,12 +693,6 @@ static double overlap(const struct range *a, int64_t lo, int64_t hi)
 	return fmax(0, (double)((__int128)min64(a->hi, hi) - max64(a->lo, lo)));
 }
 
-/* Was the clock set between a point and the next one? */
-static bool sets(const struct clock_point *p)
-{
-	return p[1].set || !possible(p, p + 1);
-}
-
 static void include_skew(struct netsync_steering *told, double rate_less_1)
 {
 	told->min_ppm = fmin(told->min_ppm, rate_less_1 * 1e6);
@@ -676,10 +715,12 @@ static double mean_skew(const struct clock_point *p, size_t *from, size_t to)
 static bool line_is_known(const struct steering *s, size_t i)
 {
 	const struct clock_point *p = &s->used[i];
+	double explained, error;
 
 	if (sets(p))
 		return is_set_at_next(p);
-	return line_error(p, i, s->num_used - 1 - i) <= MAX_ERROR + 2 * reading_error(p, p + 1);
+	error = line_error(p, i, s->num_used - 1 - i, &explained);
+	return error <= MAX_ERROR + explained;
 }
 
 void steering_describe(struct steering *s, struct range span)

@@ -285,6 +285,46 @@ static void test_sampled_ones_do(void **state)
 }
 
 /*
+ * A program takes readings every second, with errors of up to half a microsecond. Every third
+ * reading is followed by another one after 0.2 ms, so that the rate between both appears to be
+ * wrong by up to 0.5 %. All messages are used.
+ */
+static void test_readings_close_together(void **state)
+{
+	struct netsync_steering told = { .size = sizeof(told) };
+	struct netsync_pair_info pair = { .size = sizeof(pair) };
+	uint64_t s = 23;
+	struct world w;
+	struct errors e;
+
+	(void)state;
+	make_steered_world(&w, 43);
+	for (uint32_t host = 0; host < 2; host++)
+		for (int k = 0; k <= 4 * (SPAN / SEC + 2) / 3; k++) {
+			const int64_t t = (k / 4 * 3 + max64(k % 4 - 1, 0) - 1) * SEC +
+					  (k % 4 == 1 ? SEC / 5000 : 0);
+			struct netsync_clock_point p = make_clock_point(
+				&w.m[host], host, compute_raw_time(&w.m[host], t));
+
+			p.rate = 0;
+			p.within_ns = 1000;
+			p.raw_ns += draw_integer_below(&s, 1001) - 500;
+			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
+		}
+	exchange_messages(&w, 0, SPAN);
+	e = solve_and_measure(&w);
+	check_accurate(&w);
+	assert_int_equal(e.outside + e.unknown, 0);
+	assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
+	assert_int_equal(pair.messages[0] + pair.messages[1], 2 * RATE * (SPAN / SEC));
+	for (uint32_t host = 0; host < 2; host++) {
+		assert_int_equal(netsync_get_steering(w.ns, host, &told), 0);
+		assert_int_equal(told.unknown_ns, 0);
+	}
+	netsync_free(w.ns);
+}
+
+/*
  * Readings arrive later than packets, and results are requested in between, as in "netsync
  * live".
  */
@@ -593,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_results_reach_so_far),
 		cmocka_unit_test(test_readings_are_fewer),
 		cmocka_unit_test(test_sampled_ones_do),
+		cmocka_unit_test(test_readings_close_together),
 		cmocka_unit_test(test_late_ones_are_waited_for),
 		cmocka_unit_test(test_a_gap_falls_back),
 		cmocka_unit_test(test_nothing_to_correct),
