@@ -80,8 +80,8 @@ class Namespaces:
         self.join((self.b, B), (self.router, "10.99.0.254"))
         run("ip", "-n", self.a, "route", "add", "default", "via", "10.98.0.254")
         for rule in ("sysctl -q -w net.ipv4.ip_forward=1", "nft add table ip nat",
-                     "nft add chain ip nat out { type nat hook postrouting priority 100 ; }",
-                     "nft add rule ip nat out oifname eth0 masquerade"):
+                     "nft add chain ip nat sent { type nat hook postrouting priority 100 ; }",
+                     "nft add rule ip nat sent oifname eth0 masquerade"):
             run("ip", "netns", "exec", self.router, *rule.split())
 
     def __enter__(self):
