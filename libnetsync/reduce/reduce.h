@@ -18,6 +18,7 @@ struct host {
 	char *name;
 	int64_t origin;		    /* first time; others are relative to it, ns */
 	struct range said;	    /* by netsync_extend_span() */
+	struct range read;	    /* if times are raw: of the clock's readings */
 	int64_t last_used;	    /* of messages in non-raw time */
 	struct range span;	    /* of the clock; see span.h */
 	int64_t time_error;	    /* limit of errors of its messages' times, ns */

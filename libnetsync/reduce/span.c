@@ -80,14 +80,20 @@ static struct range trusted(const struct host_bin *s, size_t n, double slope)
 }
 
 /*
- * Set the span: of all packets and messages, unless these are far off the trusted ones.
+ * Set the span: of all packets and messages, unless these are far off the trusted ones, and off
+ * the times at which the clock was read.
  */
 static void set_span(struct host *h, const struct range *messages)
 {
-	int64_t near = max64(messages->hi - messages->lo, NEAR);
+	const int64_t near = max64(messages->hi - messages->lo, NEAR);
+	int64_t lo = messages->lo - near, hi = messages->hi + near;
 
-	h->span.lo = min64(h->said.lo, h->first >= messages->lo - near ? h->first : messages->lo);
-	h->span.hi = max64(h->said.hi, h->last <= messages->hi + near ? h->last : messages->hi);
+	if (h->raw) {
+		lo = min64(lo, h->read.lo);
+		hi = max64(hi, h->read.hi);
+	}
+	h->span.lo = min64(h->said.lo, h->first >= lo ? h->first : messages->lo);
+	h->span.hi = max64(h->said.hi, h->last <= hi ? h->last : messages->hi);
 	/* Messages that somebody else saved may be at other times than the packets. */
 	if (h->span.hi < h->span.lo)
 		h->span = *messages;

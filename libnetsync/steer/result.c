@@ -512,8 +512,11 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct 
 		h->num_untold = s->num_untold;
 		h->has_untold = h->raw && steering_has_untold(s, own_span(h));
 		h->time_error = h->raw ? s->error : 0;
+		h->read = (struct range){ INT64_MAX, INT64_MIN };
 		if (!h->raw || h->first > h->last)
 			continue;
+		h->read.lo = raw_of(h, s, s->map.corner[0].x - h->origin);
+		h->read.hi = raw_of(h, s, s->map.corner[s->map.num - 1].x - h->origin);
 		h->first = raw_of(h, s, h->first);
 		h->last = raw_of(h, s, h->last);
 		if (h->said.lo > h->said.hi)

@@ -255,7 +255,8 @@ class NamedWorld(World):
             for name, host in result.hosts.items():
                 own = who == int(name[1:])
                 if host.corrected is not None and own.any():
-                    time[own] = host.corrected.convert_many(stamps[own])[0] - EPOCH
+                    time[own] = host.corrected.convert_many(
+                        stamps[own], extrapolate=True)[0] - EPOCH
             times.append(time)
         found = np.zeros(len(at), bool)
         early = times[1] < times[0] - 1

@@ -325,6 +325,44 @@ static void test_readings_close_together(void **state)
 }
 
 /*
+ * The rate changes by 500 ppm between two readings, so that the messages in this second are
+ * rejected. The next messages pass after ten minutes. The result covers all of them, because
+ * readings cover the time.
+ */
+static void test_rejected_messages_extend_span(void **state)
+{
+	uint64_t s = 3;
+	struct world w;
+
+	(void)state;
+	make_steered_world(&w, 47);
+	for (int i = 0; i < 2; i++)
+		steer_clock(&w.m[i], compute_raw_time(&w.m[i], 10 * SEC + SEC / 2), 1 + 500 * PPM,
+			    0);
+	for (uint32_t host = 0; host < 2; host++)
+		for (int64_t t = 0; t < SPAN; t += SEC) {
+			struct netsync_clock_point p = make_clock_point(
+				&w.m[host], host, compute_raw_time(&w.m[host], t));
+
+			p.rate = 0;
+			p.within_ns = 30;
+			p.raw_ns += draw_integer_below(&s, 61) - 30;
+			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
+		}
+	exchange_messages(&w, 10 * SEC, 11 * SEC);
+	exchange_messages(&w, 610 * SEC, 650 * SEC);
+	solve_and_measure(&w);
+	for (uint32_t host = 0; host < 2; host++) {
+		struct netsync_host_info info = { .size = sizeof(info) };
+
+		assert_int_equal(netsync_get_host(w.ns, host, &info), 0);
+		assert_true(info.first_ns < read_clock_at_time(&w.m[host], 10 * SEC + SEC / 10));
+		assert_true(info.last_ns > read_clock_at_time(&w.m[host], 649 * SEC));
+	}
+	netsync_free(w.ns);
+}
+
+/*
  * Readings arrive later than packets, and results are requested in between, as in "netsync
  * live".
  */
@@ -634,6 +672,7 @@ int main(void)
 		cmocka_unit_test(test_readings_are_fewer),
 		cmocka_unit_test(test_sampled_ones_do),
 		cmocka_unit_test(test_readings_close_together),
+		cmocka_unit_test(test_rejected_messages_extend_span),
 		cmocka_unit_test(test_late_ones_are_waited_for),
 		cmocka_unit_test(test_a_gap_falls_back),
 		cmocka_unit_test(test_nothing_to_correct),
