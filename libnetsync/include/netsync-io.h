@@ -399,16 +399,18 @@ typedef int (*netsync_io_progress_func)(void *data, uint64_t done, uint64_t tota
 int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, void *data);
 
 /*
- * Follow sessions while they are recorded. @url is copied: "net://HOST[:PORT]" for all live
- * sessions of an LTTng relay daemon, including sessions that begin later, or
- * "net://HOST[:PORT]/host/NAME/SESSION" for one session. "lttng create --live" creates live
- * sessions. A reader reads either live sessions or recorded traces. The first netsync_io_poll()
- * connects.
+ * Follow sessions or captures while they are recorded. @what is copied: "net://HOST[:PORT]" for
+ * all live sessions of an LTTng relay daemon, including sessions that begin later;
+ * "net://HOST[:PORT]/host/NAME/SESSION" for one session; or "[NAME=]PATH" for a capture (pcap or
+ * pcapng) to which packets are appended. "lttng create --live" creates live sessions. A reader
+ * reads either live sessions, or growing captures, or recorded traces. The first
+ * netsync_io_poll() connects.
  *
- * Return 0; -EINVAL if the URL has neither form; -EEXIST if the URL was added before; -EBUSY if
- * traces or text files were added; -ENOMEM.
+ * Return 0; -EINVAL if the URL has neither form, or the file is not a regular file; -EEXIST if
+ * @what was added before; -EBUSY if inputs of another kind were added; -EPROTONOSUPPORT if the
+ * file is not an uncompressed capture; -ENOMEM, or the error of a file that cannot be opened.
  */
-int netsync_io_add_live(struct netsync_io *io, const char *url);
+int netsync_io_add_live(struct netsync_io *io, const char *what);
 
 /*
  * Follow a file of clock readings that grows while sessions are recorded. @path is copied. The
@@ -420,13 +422,13 @@ int netsync_io_add_live(struct netsync_io *io, const char *url);
  * netsync_io_poll() reads lines appended to the file. It does not call netsync_advance() for a
  * time of a host that the file has not reached, unless no line is appended for 10 seconds.
  *
- * Return 0; -ENODATA if no live session was added; -ENOMEM.
+ * Return 0; -ENODATA if no live session or capture was added; -ENOMEM.
  */
 int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
 
 /*
- * Push the events received from live sessions, for @timeout_ms milliseconds. With 0, push only
- * events that have already arrived. If a signal is caught, the call returns.
+ * Push the events of live sessions and growing captures, for @timeout_ms milliseconds. With 0,
+ * push only events that have already arrived. If a signal is caught, the call returns.
  *
  * Hosts are added when they first appear. netsync_advance() is called for each host, so that
  * memory use stays limited. For hosts that exchange no messages with others,
@@ -438,10 +440,15 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * period in which a session is read is a trace for netsync_io_get_trace(), with the session's
  * URL as its path; earlier events are missing (late).
  *
+ * If a capture is truncated, replaced or removed, a warning is given, and the new file is another
+ * trace of the host. A damaged capture is not read further, after a warning. A capture that does
+ * not grow for 10 seconds is treated as one without further packets, until it grows. Clock
+ * readings are read from a sidecar file netsync-clocks-realtime.
+ *
  * Child processes (fork) read the sessions. They end in netsync_io_free(), or when this process
  * ends.
  *
- * Return the number of packet events pushed; -ENODATA if no live session was added; -ENOSYS if
+ * Return the number of packet events pushed; -ENODATA if nothing was added; -ENOSYS if
  * Babeltrace 2 is not fully installed; -ENOMEM, or the system's error if no process can be
  * started.
  */
@@ -460,7 +467,7 @@ struct netsync_io_trace {
 	uint64_t lost_packets; /* number of trace packets (sub-buffers) discarded, as reported */
 	uint32_t damaged;      /* number of streams that were read in part or not at all */
 	uint32_t netns;	       /* inode number of the namespace that is the host; 0 for all */
-	uint32_t running;      /* 1 if this is a live session that is being read */
+	uint32_t running;      /* 1 if this is a live session or growing capture being read */
 	uint32_t late;	       /* 1 if this is a live session that began before first_ns */
 
 	/* The following members describe the host and its clock. */

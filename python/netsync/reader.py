@@ -277,16 +277,19 @@ class Reader:
             return ctypes.cast(0, s.keep_func)
         return s.keep_func(self._handle.guard.told(is_kept, otherwise=0))
 
-    def add_live(self, url: str) -> None:
-        """Follow live sessions of an LTTng relay daemon: "net://HOST[:PORT]..."."""
-        self._handle.call(self._io.netsync_io_add_live, encode(url))
+    def add_live(self, what: str) -> None:
+        """
+        Follow live sessions of an LTTng relay daemon, "net://HOST[:PORT]...", or a capture that
+        is being written, "[NAME=]PATH".
+        """
+        self._handle.call(self._io.netsync_io_add_live, encode(what))
 
     def add_live_clocks(self, path: Text) -> None:
         """Follow a file of clock readings, netsync-clocks(5), as it grows."""
         self._handle.call(self._io.netsync_io_add_live_clocks, encode(path))
 
     def poll(self, timeout_ms: int = 0) -> int:
-        """Push the events received from live sessions. Return the number of packet events."""
+        """Push the events of live sessions and captures. Return the number of packet events."""
         return self._handle.number(self._io.netsync_io_poll, uint(timeout_ms, 31))
 
     @property

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Read how hosts' clocks are steered from files of clock readings that grow while sessions are
- * recorded (netsync-clocks(5), with times as in sidecar files). Readings that arrive before their
- * host's first session are kept.
+ * recorded (netsync-clocks(5), with times as in sidecar files). A file contains the readings of
+ * all hosts of a recording, or lies beside the capture of one host. Readings that arrive before
+ * their host's first session are kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include "util/array.h"
 
 /* Size of the buffer for reading (bytes). Lines are shorter. Chosen. */
-#define BUFFER 65536
+#define CLOCKS_BUFFER 65536
 /* Maximum number of hosts in the files: the largest number of hosts in a recording. Chosen. */
 #define MAX_TOLD 65536
 /* Maximum number of readings kept for a host's first session: those of 13 to 27 minutes. Chosen. */
@@ -30,9 +31,10 @@
 
 struct clocks_file {
 	char *path;
-	int fd; /* -1 if the file does not exist yet */
-	char *buffer;
-	size_t filled;
+	int fd; /* -1 if the file does not exist yet, or is not open */
+	/* Index of the only host of the file, in live_input.told; SIZE_MAX if lines name hosts. */
+	size_t of;
+	uint64_t at;	 /* offset of the first line that was not used (bytes) */
 	uint64_t number; /* number of the last line used */
 	bool failed;	 /* the file is not read any more */
 	bool told_bad;
@@ -45,6 +47,7 @@ struct told_host {
 	size_t num;
 	size_t room;
 	int64_t last_ns; /* time of the last reading, in the host's time base if it is known */
+	bool is_of_file; /* the host of a file in which lines do not name hosts */
 };
 
 static void give_up_clocks_file(struct live_input *live, struct clocks_file *file, const char *why)
@@ -108,6 +111,13 @@ static int keep_clock_event(struct live_input *live, struct told_host *told,
 	return 0;
 }
 
+/* Find the host of a line. Return NULL if out of memory. */
+static struct told_host *find_host_of_line(struct live_input *live, const struct clocks_file *file,
+					   const struct text_word *name)
+{
+	return file->of == SIZE_MAX ? find_or_add_told_host(live, name) : &live->told[file->of];
+}
+
 static int use_clocks_line(struct live_input *live, struct clocks_file *file, const char *p)
 {
 	struct netsync_clock_point point;
@@ -127,7 +137,7 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 		give_up_clocks_file(live, file, "it contains too many hosts");
 		return 0;
 	}
-	told = find_or_add_told_host(live, &name);
+	told = find_host_of_line(live, file, &name);
 	if (!told)
 		return io_fail_no_memory(live->io);
 	clock = (struct clock_event){
@@ -142,10 +152,10 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 	return keep_clock_event(live, told, &clock);
 }
 
-/* Use the complete lines in the buffer, and keep the rest. */
-static int use_clocks_lines(struct live_input *live, struct clocks_file *file)
+/* Use the complete lines in the buffer. The rest is read again by the next call. */
+static int use_clocks_lines(struct live_input *live, struct clocks_file *file, size_t num)
 {
-	char *line = file->buffer, *end = file->buffer + file->filled, *next;
+	char *line = live->clocks_buffer, *end = line + num, *next;
 	int ret = 0;
 
 	while (!ret && !file->failed && (next = memchr(line, '\n', (size_t)(end - line)))) {
@@ -156,8 +166,7 @@ static int use_clocks_lines(struct live_input *live, struct clocks_file *file)
 			ret = use_clocks_line(live, file, p);
 		line = next + 1;
 	}
-	file->filled = (size_t)(end - line);
-	memmove(file->buffer, line, file->filled);
+	file->at += (uint64_t)(line - live->clocks_buffer);
 	return ret;
 }
 
@@ -173,25 +182,50 @@ static void open_clocks_file(struct live_input *live, struct clocks_file *file)
 		give_up_clocks_file(live, file, "not a regular file");
 }
 
-static int read_clocks_file(struct live_input *live, struct clocks_file *file)
+/* Use the data of an open file that was not used before. */
+static int read_clocks_data(struct live_input *live, struct clocks_file *file)
 {
-	ssize_t num;
 	int ret = 0;
 
-	if (file->fd < 0 && !file->failed)
-		open_clocks_file(live, file);
-	while (!ret && file->fd >= 0 && !file->failed) {
-		num = read(file->fd, file->buffer + file->filled, BUFFER - file->filled);
+	while (!ret && !file->failed) {
+		const uint64_t at = file->at;
+		ssize_t num = pread(file->fd, live->clocks_buffer, CLOCKS_BUFFER, (off_t)at);
+
 		if (!num || (num < 0 && errno == EINTR))
 			break;
 		if (num < 0) {
 			give_up_clocks_file(live, file, strerror(errno));
 			break;
 		}
-		file->filled += (size_t)num;
-		ret = use_clocks_lines(live, file);
-		if (file->filled == BUFFER)
+		ret = use_clocks_lines(live, file, (size_t)num);
+		if (file->at > at)
+			continue;
+		if (num == CLOCKS_BUFFER)
 			give_up_clocks_file(live, file, "it contains a line that is too long");
+		break;
+	}
+	return ret;
+}
+
+/*
+ * Read a file. The files beside captures, of which there may be thousands, are open only while
+ * they are read. A file of a recording is removed at the end, so it stays open.
+ */
+static int read_clocks_file(struct live_input *live, struct clocks_file *file)
+{
+	struct stat st;
+	int ret = 0;
+
+	if (file->failed ||
+	    (file->of != SIZE_MAX && (stat(file->path, &st) || (uint64_t)st.st_size <= file->at)))
+		return 0;
+	if (file->fd < 0)
+		open_clocks_file(live, file);
+	if (file->fd >= 0)
+		ret = read_clocks_data(live, file);
+	if (file->of != SIZE_MAX && file->fd >= 0) {
+		close(file->fd);
+		file->fd = -1;
 	}
 	return ret;
 }
@@ -205,29 +239,68 @@ int clocks_read_files(struct live_input *live)
 	return ret;
 }
 
-int clocks_add_file(struct live_input *live, const char *path)
+/* Add a file. Return NULL after io_fail(). */
+static struct clocks_file *add_clocks_file(struct live_input *live, const char *path)
 {
 	struct clocks_file *file = calloc(1, sizeof(*file)), **last = NULL;
 
+	/* Words are parsed several bytes at a time. */
+	if (!live->clocks_buffer)
+		live->clocks_buffer = calloc(1, CLOCKS_BUFFER + WORD_SLACK);
 	if (file) {
 		file->fd = -1;
+		file->of = SIZE_MAX;
 		file->path = strdup(path);
-		/* Words are parsed several bytes at a time. */
-		file->buffer = calloc(1, BUFFER + WORD_SLACK);
-		if (file->path && file->buffer)
+		if (file->path && live->clocks_buffer)
 			last = array_add(&live->files, live->num_files, sizeof(*last));
 	}
 	if (last) {
 		*last = file;
 		live->num_files++;
-		return 0;
+		return file;
 	}
-	if (file) {
+	if (file)
 		free(file->path);
-		free(file->buffer);
-	}
 	free(file);
-	return io_fail_no_memory(live->io);
+	io_fail_no_memory(live->io);
+	return NULL;
+}
+
+int clocks_add_file(struct live_input *live, const char *path)
+{
+	return add_clocks_file(live, path) ? 0 : -ENOMEM;
+}
+
+int clocks_add_file_of_host(struct live_input *live, struct io_host *host, const char *path)
+{
+	struct clocks_file *file = add_clocks_file(live, path);
+	struct told_host *told = file ? array_add(&live->told, live->num_told, sizeof(*told)) :
+					NULL;
+
+	if (!told) {
+		if (file)
+			file->failed = true;
+		return io_fail_no_memory(live->io);
+	}
+	*told = (struct told_host){ .host = host, .last_ns = INT64_MIN, .is_of_file = true };
+	file->of = live->num_told++;
+	return read_clocks_file(live, file);
+}
+
+bool clocks_has_file_of_host(const struct live_input *live, const struct io_host *host)
+{
+	for (size_t i = 0; i < live->num_told; i++)
+		if (live->told[i].is_of_file && live->told[i].host == host)
+			return true;
+	return false;
+}
+
+int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *host)
+{
+	for (size_t i = 0; i < live->num_told; i++)
+		if (live->told[i].is_of_file && live->told[i].host == host)
+			return live->told[i].last_ns;
+	return INT64_MIN;
 }
 
 int clocks_join_host(struct live_input *live, struct io_host *host)
@@ -281,11 +354,11 @@ void clocks_free(struct live_input *live)
 		if (live->files[i]->fd >= 0)
 			close(live->files[i]->fd);
 		free(live->files[i]->path);
-		free(live->files[i]->buffer);
 		free(live->files[i]);
 	}
 	for (size_t i = 0; i < live->num_told; i++)
 		free(live->told[i].event);
+	free(live->clocks_buffer);
 	names_release(&live->told_names);
 	free(live->files);
 	free(live->told);

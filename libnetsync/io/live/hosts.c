@@ -41,12 +41,18 @@ int live_find_host(struct live_input *live, struct trace *trace)
 
 /*
  * Compute the time up to which all traces of a host were read. Return INT64_MAX if no session
- * reads the host.
+ * reads the host, and no growing capture.
  */
 static int64_t compute_host_time(const struct live_input *live, const struct io_host *host)
 {
 	int64_t least = INT64_MAX;
 
+	for (size_t i = 0; i < live->num_captures; i++) {
+		const struct live_capture *capture = live->captures[i];
+
+		if (capture->trace && capture->trace->host == host)
+			least = min64(least, capture_get_read_time(live, capture));
+	}
 	for (size_t i = 0; i < live->num_sessions; i++) {
 		const struct session *s = live->sessions[i];
 

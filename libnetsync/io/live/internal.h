@@ -4,6 +4,7 @@
  *
  *	clocks.c	clock readings, from files that grow
  *	hosts.c		hosts of traces, and the times up to which hosts were read
+ *	captures.c	captures that grow
  *	session.c	one session: attaching a viewer, and its records
  *	relay.c		one relay daemon: the list of its sessions
  *	live.c		the public calls, and waiting for all processes
@@ -19,6 +20,7 @@
 #include "io/live/live.h"
 #include "io/live/view.h"
 #include "io/names.h"
+#include "io/pcap/growing.h"
 
 /* Interval after which a relay daemon that does not respond is asked again (ms). Chosen. */
 #define RETRY_MS 200
@@ -27,6 +29,12 @@
  * Chosen.
  */
 #define SETTLE_MS 10000
+/*
+ * Maximum time (ms) between the starts of two first sessions, or captures, that begin together.
+ * Chosen.
+ */
+#define GATHER_MS 2000
+
 struct live_relay {
 	struct netsync_io *io;
 	char *url;  /* URL as given */
@@ -64,8 +72,32 @@ struct session {
 	int64_t delay_ms;
 };
 
+/* A capture that grows. */
+struct live_capture {
+	char *path;
+	char *host_name;     /* name that the user gave to the host; NULL if none */
+	struct trace *trace; /* packets of the current file; NULL if there is no file */
+	dev_t dev;	     /* device and inode number identify the current file */
+	ino_t ino;
+	uint64_t size;	    /* size of the file when it was examined last (bytes) */
+	int64_t grown_ms;   /* when the file was last found to have grown */
+	int64_t begun_ms;   /* when the file was found */
+	bool is_ready;	    /* the time of the first packet is known */
+	bool is_behind;	    /* there may be packets that were not read */
+	bool lacks_address; /* reading waits for an address of the host */
+	bool has_clocks;    /* its file of clock readings is read */
+	bool told_missing;
+	bool told_partial;
+	bool told_unused;
+	bool told_address;
+};
+
 struct live_input {
 	struct netsync_io *io;
+	struct live_capture **captures;
+	size_t num_captures;
+	int64_t infer_ms; /* time of the next attempt to infer addresses */
+	int64_t infer_delay_ms;
 	struct live_relay **relays;
 	size_t num_relays;
 	struct session **sessions;
@@ -74,6 +106,7 @@ struct live_input {
 	size_t num_hosts;
 	struct clocks_file **files;
 	size_t num_files;
+	char *clocks_buffer;	/* a part of a file of readings */
 	struct told_host *told; /* indexed by the numbers in told_names */
 	size_t num_told;
 	struct name_table told_names;
@@ -117,6 +150,15 @@ int clocks_join_host(struct live_input *live, struct io_host *host);
  */
 int64_t clocks_find_known_until(const struct live_input *live, const struct io_host *host,
 				int64_t time_ns);
+/*
+ * Read the readings of a host from the file at @path, whose lines may have any host name. Return
+ * 0, or the result of io_fail().
+ */
+int clocks_add_file_of_host(struct live_input *live, struct io_host *host, const char *path);
+/* Does a file of this kind belong to the host? */
+bool clocks_has_file_of_host(const struct live_input *live, const struct io_host *host);
+/* Return the time of the last reading of such a host, or INT64_MIN if there is none. */
+int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *host);
 void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
@@ -130,6 +172,27 @@ bool live_is_settling(const struct live_input *live);
  * Report nothing while another host may still appear. Return 0, or the result of io_fail().
  */
 int live_advance_hosts(struct live_input *live);
+
+/* ---- captures.c --------------------------------------------------------- */
+
+/* Is the argument of netsync_io_add_live() a capture, as opposed to a URL? */
+bool capture_is_path(const char *what);
+/* Add a capture, given as [NAME=]PATH. Return 0, or the result of io_fail(). */
+int captures_add(struct live_input *live, const char *what);
+/* Look for new packets in all captures. Return 0, or the result of io_fail(). */
+int captures_examine(struct live_input *live);
+/* Read some of the packets found. Return 0, or the result of io_fail(). */
+int captures_read(struct live_input *live);
+/* Are there packets that captures_read() can read at once? */
+bool captures_are_behind(const struct live_input *live);
+/* Have the first packets of all captures been found, or were they awaited long enough? */
+bool captures_have_begun(const struct live_input *live);
+/*
+ * Return the time up to which a capture was read. INT64_MIN if it is not known; INT64_MAX if no
+ * packets are expected.
+ */
+int64_t capture_get_read_time(const struct live_input *live, const struct live_capture *capture);
+void captures_free(struct live_input *live);
 
 /* ---- session.c --------------------------------------------------------- */
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public calls that read the packets of live sessions from relay daemons as they arrive. */
+/*
+ * The public calls that read packets as they arrive: of live sessions from relay daemons, or of
+ * captures that grow.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -8,9 +11,6 @@
 
 #include "io/live/internal.h"
 
-/* Maximum time (ms) between the starts of two first sessions that begin together. Chosen. */
-#define GATHER_MS 2000
-
 static int compare_traces_by_host_name(const void *a, const void *b)
 {
 	const struct trace *p = *(struct trace **)a, *q = *(struct trace **)b;
@@ -18,22 +18,31 @@ static int compare_traces_by_host_name(const void *a, const void *b)
 	return strcmp(p->host_name, q->host_name);
 }
 
+/* Has the trace no packets yet? Whether it will have a host is not known. */
+static bool is_empty_capture(const struct trace *trace)
+{
+	return trace->reader && trace->range.hi < trace->range.lo;
+}
+
 /*
- * Let the first sessions wait for each other, so that their hosts are numbered by name, as hosts
- * of recorded traces are. The result is then exactly the same.
+ * Let the first sessions or captures wait for each other, so that their hosts are numbered by
+ * name, as hosts of recorded traces are. The result is then exactly the same.
  */
 static int begin_live_hosts(struct live_input *live)
 {
 	struct netsync_io *io = live->io;
 	int ret = 0;
 
-	if (live->has_begun || !io->num_traces || live_is_settling(live) ||
-	    live_now_ms() - live->newest_ms < GATHER_MS)
+	if (live->has_begun || !io->num_traces || live_is_settling(live))
+		return 0;
+	if (live->num_captures ? !captures_have_begun(live) :
+				 live_now_ms() - live->newest_ms < GATHER_MS)
 		return 0;
 	live->has_begun = true;
 	qsort(io->traces, io->num_traces, sizeof(*io->traces), compare_traces_by_host_name);
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
-		ret = live_find_host(live, io->traces[i]);
+		if (!is_empty_capture(io->traces[i]))
+			ret = live_find_host(live, io->traces[i]);
 	for (size_t i = 0; i < live->num_sessions && !ret; i++) {
 		struct session *session = live->sessions[i];
 
@@ -78,6 +87,26 @@ static int receive_live_data(struct live_input *live, int timeout_ms)
 	return ret;
 }
 
+/* Wait for data, and process the data of all sessions, captures and clocks. */
+static int receive_all(struct live_input *live, int timeout_ms)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < live->num_relays && !ret; i++)
+		ret = relay_start_lister(live->relays[i]);
+	if (!ret)
+		ret = clocks_read_files(live);
+	if (!ret)
+		ret = receive_live_data(live, timeout_ms);
+	if (!ret)
+		ret = captures_examine(live);
+	if (!ret)
+		ret = begin_live_hosts(live);
+	if (!ret)
+		ret = captures_read(live);
+	return ret ? ret : live_advance_hosts(live);
+}
+
 int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 {
 	struct live_input *live = io->live;
@@ -85,24 +114,14 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 	int ret;
 
 	if (!live)
-		return io_fail(io, -ENODATA, "No live session was given.");
+		return io_fail(io, -ENODATA, "No live session or capture was given.");
 	live->packets = 0;
 	do {
-		ret = 0;
-		for (size_t i = 0; i < live->num_relays && !ret; i++)
-			ret = relay_start_lister(live->relays[i]);
 		left = end - live_now_ms();
-		if (!ret)
-			ret = clocks_read_files(live);
-		if (!ret)
-			ret = receive_live_data(live, left < 0	      ? 0 :
-						      left < RETRY_MS ? left :
-									RETRY_MS);
-		if (!ret)
-			ret = begin_live_hosts(live);
-		if (!ret)
-			ret = live_advance_hosts(live);
-	} while (!ret && live_now_ms() < end);
+		if (left < 0 || captures_are_behind(live))
+			left = 0;
+		ret = receive_all(live, left < RETRY_MS ? (int)left : RETRY_MS);
+	} while (!ret && (live_now_ms() < end || (timeout_ms <= 0 && captures_are_behind(live))));
 	if (ret == -EINTR)
 		ret = 0;
 	if (!ret)
@@ -123,6 +142,11 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 	if (!io->live)
 		return io_fail_no_memory(io);
 	io->live->io = io;
+	if (capture_is_path(url) ? io->live->num_relays : io->live->num_captures)
+		return io_fail(io, -EBUSY,
+			       "%s: LTTng sessions and captures cannot be followed together.", url);
+	if (capture_is_path(url))
+		return captures_add(io->live, url);
 	for (size_t i = 0; i < io->live->num_relays; i++)
 		if (!strcmp(io->live->relays[i]->url, url))
 			return io_fail(io, -EEXIST, "%s: this URL was already given.", url);
@@ -132,7 +156,7 @@ int netsync_io_add_live(struct netsync_io *io, const char *url)
 int netsync_io_add_live_clocks(struct netsync_io *io, const char *path)
 {
 	if (!io->live)
-		return io_fail(io, -ENODATA, "%s: no live session was given.", path);
+		return io_fail(io, -ENODATA, "%s: no live session or capture was given.", path);
 	return clocks_add_file(io->live, path);
 }
 
@@ -146,6 +170,7 @@ void live_free(struct live_input *live)
 		relay_free(live->relays[i]);
 	for (size_t i = 0; i < live->num_hosts; i++)
 		free(live->hosts[i]);
+	captures_free(live);
 	clocks_free(live);
 	free(live->sessions);
 	free(live->relays);

@@ -78,8 +78,8 @@ static int sample_directed_trace(struct trace *trace, struct sampling *sampling,
 
 /* ---- results ------------------------------------------------------------ */
 
-static int keep_own_addresses(struct netsync_io *io, const char *host_name,
-			      const struct own_addresses *from)
+int pcap_keep_addresses(struct netsync_io *io, const char *host_name,
+			const struct own_addresses *from)
 {
 	struct own_addresses *own = from->num ? own_addresses_find_or_add(io->owns, host_name) :
 						NULL;
@@ -134,7 +134,7 @@ static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 		}
 	}
 	if (!ret)
-		ret = keep_own_addresses(io, watcher->name, &own);
+		ret = pcap_keep_addresses(io, watcher->name, &own);
 	if (!ret && own.num)
 		warn_of_inferred_addresses(io, watcher, &own, "the address common to all frames");
 	free(own.address);
@@ -149,7 +149,7 @@ static int use_inferred_addresses(struct netsync_io *io, const struct watcher *w
 		return 0;
 	if (!watcher->own.num || watcher->doubtful)
 		return use_common_macs(io, watcher);
-	ret = keep_own_addresses(io, watcher->name, &watcher->own);
+	ret = pcap_keep_addresses(io, watcher->name, &watcher->own);
 	if (!ret)
 		warn_of_inferred_addresses(
 			io, watcher, &watcher->own,
@@ -447,8 +447,8 @@ int pcap_prepare(struct netsync_io *io)
 		const struct trace *trace = io->traces[i];
 
 		if (pcap_is_capture(trace))
-			ret = keep_own_addresses(io, trace->host_name,
-						 &((const struct pcap *)trace->state)->found);
+			ret = pcap_keep_addresses(io, trace->host_name,
+						  &((const struct pcap *)trace->state)->found);
 	}
 	for (size_t i = 0; i < io->num_traces && !ret; i++)
 		if (pcap_is_capture(io->traces[i]))

@@ -142,8 +142,11 @@ static int fail_damaged_capture(struct capture_file *capture, const char *why)
 	return -EILSEQ;
 }
 
-static int fail_truncated_capture(struct capture_file *capture)
+/* Handle the end of the file in a block. Return as capture_next_block() does. */
+static int end_in_block(struct capture_file *capture)
 {
+	if (capture->grows && !capture->file.damage)
+		return 0;
 	return fail_damaged_capture(capture, capture->file.damage ?
 						     capture->file.damage :
 						     "the file ends in the middle of a packet");
@@ -169,27 +172,37 @@ bool capture_has_magic(const uint8_t *head, size_t len)
 	return is_pcap_magic(magic) || is_pcap_magic(bswap_32(magic));
 }
 
-int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end)
+int capture_resume(struct capture_file *capture, struct disk_file *from)
 {
-	int ret;
+	const int ret = unpacked_open(&capture->file, from);
 
-	memset(capture, 0, sizeof(*capture));
-	capture->end = end;
-	ret = unpacked_open(&capture->file, from);
 	if (ret)
 		return ret;
 	capture->window = malloc(FIRST_WINDOW);
 	capture->window_room = FIRST_WINDOW;
-	capture->max_window = MAX_WINDOW;
 	return capture->window ? 0 : -ENOMEM;
+}
+
+int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end)
+{
+	memset(capture, 0, sizeof(*capture));
+	capture->end = end;
+	capture->max_window = MAX_WINDOW;
+	return capture_resume(capture, from);
+}
+
+void capture_suspend(struct capture_file *capture)
+{
+	unpacked_close(&capture->file);
+	free(capture->window);
+	capture->window = NULL;
+	capture->window_len = 0;
 }
 
 void capture_close(struct capture_file *capture)
 {
-	unpacked_close(&capture->file);
-	free(capture->window);
+	capture_suspend(capture);
 	free(capture->interfaces);
-	capture->window = NULL;
 	capture->interfaces = NULL;
 }
 
@@ -448,7 +461,7 @@ static int find_block_size(struct capture_file *capture, struct capture_block *b
 	return 0;
 }
 
-/* Check that the whole block is in the file. */
+/* Check that the whole block is in the file. Return as capture_next_block() does. */
 static int check_block_end(struct capture_file *capture, struct capture_block *block)
 {
 	uint8_t end[NG_TAIL];
@@ -459,10 +472,10 @@ static int check_block_end(struct capture_file *capture, struct capture_block *b
 	else if (block->size <= capture->max_window ||
 		 unpacked_read(&capture->file, end, NG_TAIL, block->at + block->size - NG_TAIL) !=
 			 NG_TAIL)
-		return fail_truncated_capture(capture);
+		return end_in_block(capture);
 	if (capture->ng && capture_read_u32(capture, last) != block->size)
 		return fail_damaged_capture(capture, "the two length fields of a block differ");
-	return 0;
+	return 1;
 }
 
 int capture_next_block(struct capture_file *capture, struct capture_block *block)
@@ -476,7 +489,7 @@ int capture_next_block(struct capture_file *capture, struct capture_block *block
 	if (there < 0 || (!there && !capture->file.damage))
 		return (int)there;
 	if ((size_t)there < head)
-		return fail_truncated_capture(capture);
+		return end_in_block(capture);
 	block->bytes = get_next_bytes(capture);
 	ret = find_capture_byte_order(capture, block->bytes);
 	if (!ret)
@@ -490,7 +503,7 @@ int capture_next_block(struct capture_file *capture, struct capture_block *block
 	block->bytes = get_next_bytes(capture);
 	block->loaded = (size_t)there < wanted ? (size_t)there : wanted;
 	ret = check_block_end(capture, block);
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
 	if (capture->ng)
 		ret = read_capture_block(capture, block);

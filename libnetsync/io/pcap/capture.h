@@ -125,6 +125,7 @@ struct capture_file {
 	size_t num_interfaces;
 	size_t interface_room;
 	uint64_t end;	    /* no data from this offset on is used; a decoder may read on */
+	bool grows;	    /* data may still be appended: an incomplete block is not damage */
 	const char *damage; /* why capture_next_block() failed (a clause) */
 };
 
@@ -137,9 +138,16 @@ bool capture_has_magic(const uint8_t *head, size_t len);
  */
 int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end);
 void capture_close(struct capture_file *capture);
+/*
+ * Release the file and the window, but not what is needed to continue at the next block. Continue
+ * by opening the file again, as capture_open() does.
+ */
+void capture_suspend(struct capture_file *capture);
+int capture_resume(struct capture_file *capture, struct disk_file *from);
 
 /*
- * Read a block. Return 1; 0 at the end of the file; -EILSEQ if the rest is damaged, with a
+ * Read a block. Return 1; 0 at the end of the file, or at an incomplete block of a file that
+ * grows; -EILSEQ if the rest is damaged, with a
  * description in capture->damage; -ENOMEM, or another errno value of the system.
  */
 int capture_next_block(struct capture_file *capture, struct capture_block *block);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "io/packet/address.h"
+#include "io/pcap/growing.h"
 #include "io/pcap/pcap.h"
 
 /* Name of the clock by which kernels timestamp captured packets. */
@@ -87,6 +88,7 @@ static bool is_block_usable(const struct capture_block *block)
 	       frame_is_link_known(block->interface->link);
 }
 
+/* Read the link header of a packet, without its own headers. */
 static void read_packet_link(const struct pcap *pcap, const struct capture_block *block,
 			     struct captured_packet *seen)
 {
@@ -105,6 +107,15 @@ static void read_packet_link(const struct pcap *pcap, const struct capture_block
 		seen->link.mark = pcap->way;
 }
 
+/* Read the packet's own headers after its link header. */
+static void read_packet_headers(const struct capture_block *block, struct captured_packet *seen)
+{
+	const struct captured_frame frame = { block->data, block->captured, block->original };
+
+	if (seen->result == FRAME_PACKET)
+		seen->result = frame_read_packet(&frame, &seen->link, &seen->pkt);
+}
+
 int pcap_next_packet(struct trace *trace, struct captured_packet *seen)
 {
 	const struct pcap *pcap = trace->state;
@@ -117,11 +128,7 @@ int pcap_next_packet(struct trace *trace, struct captured_packet *seen)
 			return ret;
 	} while (!is_block_usable(&block));
 	read_packet_link(pcap, &block, seen);
-	if (seen->result == FRAME_PACKET) {
-		const struct captured_frame frame = { block.data, block.captured, block.original };
-
-		seen->result = frame_read_packet(&frame, &seen->link, &seen->pkt);
-	}
+	read_packet_headers(&block, seen);
 	return 1;
 }
 
@@ -188,11 +195,10 @@ static int scan_capture(struct trace *trace, uint64_t *usable, uint64_t *others)
 	return ret;
 }
 
-static int pcap_open(struct trace *trace)
+/* Create the reader's state. Return 0, or a negative value after io_fail(). */
+static int create_pcap_state(struct trace *trace)
 {
 	struct pcap *pcap = calloc(1, sizeof(*pcap));
-	uint64_t usable = 0, others = 0;
-	int ret;
 
 	if (!pcap)
 		return io_fail_no_memory(trace->io);
@@ -205,12 +211,20 @@ static int pcap_open(struct trace *trace)
 	trace->has_wall = true;
 	trace->has_network = true;
 	pcap->end = UINT64_MAX;
-	if (!trace->host_name || !trace->clock_name)
-		return io_fail_no_memory(trace->io);
+	return trace->host_name && trace->clock_name ? 0 : io_fail_no_memory(trace->io);
+}
+
+static int pcap_open(struct trace *trace)
+{
+	uint64_t usable = 0, others = 0;
+	int ret = create_pcap_state(trace);
+
+	if (ret < 0)
+		return ret;
 	ret = pcap_open_capture(trace);
 	if (!ret)
 		ret = scan_capture(trace, &usable, &others);
-	pcap_close_capture(pcap);
+	pcap_close_capture(trace->state);
 	if (ret < 0)
 		return ret;
 	if (others)
@@ -325,6 +339,123 @@ static int pcap_read(struct trace *trace, int64_t until_ns)
 	return ret;
 }
 
+/* ---- captures that grow -------------------------------------------------- */
+
+int pcap_begin_growing(struct trace *trace)
+{
+	trace->reader = &pcap_reader;
+	return create_pcap_state(trace);
+}
+
+uint64_t pcap_get_read_size(const struct trace *trace)
+{
+	return ((const struct pcap *)trace->state)->capture.next;
+}
+
+bool pcap_is_head(const uint8_t *head, size_t len)
+{
+	return capture_has_magic(head, len);
+}
+
+const char *pcap_explain_unused(const struct trace *trace)
+{
+	const struct pcap *pcap = trace->state;
+
+	if (pcap->untold)
+		return "neither their source nor their destination is a known address of the host; specify all of its addresses with --address NAME=ADDRESS";
+	return pcap->cut ?
+		       "they were truncated too early; capture at least 128 bytes of each packet (tcpdump -s 128)" :
+		       NULL;
+}
+
+/* Open the file again where reading ended. */
+static int resume_growing(struct trace *trace, struct disk_file *from)
+{
+	struct pcap *pcap = trace->state;
+	int ret;
+
+	if (pcap->has_begun)
+		ret = capture_resume(&pcap->capture, from);
+	else
+		ret = capture_open(&pcap->capture, from, UINT64_MAX);
+	pcap->has_begun = true;
+	pcap->capture.grows = true;
+	if (ret < 0)
+		return io_fail_file(trace->io, trace->path, ret);
+	if (pcap->capture.file.compression)
+		return io_fail(trace->io, -EPROTONOSUPPORT,
+			       "%s: it is compressed; only uncompressed captures can be followed.",
+			       trace->path);
+	return 0;
+}
+
+static int keep_interface_addresses(struct trace *trace, const struct capture_block *block)
+{
+	struct pcap *pcap = trace->state;
+
+	if (find_interface_addresses(pcap, block))
+		return io_fail_no_memory(trace->io);
+	return pcap_keep_addresses(trace->io, trace->host_name, &pcap->found);
+}
+
+/*
+ * Use the next block. Return an enum growth, where GROWTH_READ means to continue, or a negative
+ * value after io_fail(). If @block cannot be used yet, the next call reads it again.
+ */
+static int use_growing_block(struct trace *trace, const struct capture_block *block,
+			     int64_t until_ns, struct range *span)
+{
+	struct pcap *pcap = trace->state;
+	struct captured_packet seen;
+	bool is_ip;
+	int ret;
+
+	if (block->kind == CAPTURE_INTERFACE)
+		return keep_interface_addresses(trace, block);
+	if (!is_block_usable(block))
+		return GROWTH_READ;
+	read_packet_link(pcap, block, &seen);
+	is_ip = seen.result == FRAME_PACKET && seen.time_ns != INT64_MAX;
+	if (!trace->host && !is_ip)
+		return GROWTH_READ;
+	if (!trace->host) {
+		range_extend(&trace->range, seen.time_ns, seen.time_ns);
+		pcap->capture.next = block->at;
+		return GROWTH_FIRST;
+	}
+	pcap->own = own_addresses_find(trace->io->owns, trace->host_name);
+	if (is_ip && seen.link.mark == FRAME_UNMARKED && !pcap->own) {
+		pcap->capture.next = block->at;
+		return GROWTH_UNDIRECTED;
+	}
+	if (is_ip)
+		range_extend(span, seen.time_ns, seen.time_ns);
+	read_packet_headers(block, &seen);
+	ret = push_captured_packet(trace, &seen);
+	if (ret < 0)
+		return ret;
+	return is_ip && seen.time_ns > until_ns ? GROWTH_LATER : GROWTH_READ;
+}
+
+int pcap_read_growing(struct trace *trace, struct disk_file *from, int64_t until_ns)
+{
+	struct pcap *pcap = trace->state;
+	struct range span = { .hi = -1 };
+	struct capture_block block;
+	int ret = resume_growing(trace, from), growth = GROWTH_READ;
+
+	while (!ret && growth == GROWTH_READ && (ret = read_next_pcap_block(trace, &block)) > 0) {
+		growth = use_growing_block(trace, &block, until_ns, &span);
+		ret = growth < 0 ? growth : 0;
+	}
+	capture_suspend(&pcap->capture);
+	if (!ret && span.lo <= span.hi) {
+		range_extend(&trace->range, span.lo, span.hi);
+		ret = io_add_span(trace, span.lo, span.hi);
+	}
+	return ret < 0 ? ret : growth;
+}
+
 static void pcap_close(struct trace *trace)
 {
 	struct pcap *pcap = trace->state;
@@ -332,6 +463,7 @@ static void pcap_close(struct trace *trace)
 	if (!pcap)
 		return;
 	pcap_close_capture(pcap);
+	free(pcap->capture.interfaces);
 	file_name_release(&pcap->name);
 	free(pcap->found.address);
 	free(pcap->samples.of);

@@ -63,6 +63,9 @@ void pcap_close_capture(struct pcap *pcap);
 int pcap_next_packet(struct trace *trace, struct captured_packet *seen);
 
 int pcap_prepare(struct netsync_io *io);
+/* Add addresses to those of a host. Return 0, or a negative value after io_fail(). */
+int pcap_keep_addresses(struct netsync_io *io, const char *host_name,
+			const struct own_addresses *from);
 
 /* group.c: name the hosts of captures. Return 0, -ENOMEM, or a negative value after io_fail(). */
 int pcap_group_captures(const struct netsync_io *io);
