@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "complain.h"
 #include "recording.h"
+
+/* Maximum size of the lines (bytes). Chosen: those of 65536 hosts. */
+#define MOST_SOURCES (64 << 20)
 
 static char *get_recording_file(const char *dir)
 {
@@ -23,13 +27,14 @@ static char *get_recording_file(const char *dir)
  * Announce a recording by a locked file. Child processes do not inherit the lock
  * (fcntl()), and it ends with the process.
  */
-int recording_announce(const char *dir, unsigned int port)
+int recording_announce(const char *dir, const char *sources)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char *path = get_recording_file(dir);
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
 
-	if (fd < 0 || fcntl(fd, F_SETLK, &lock) || dprintf(fd, "net://127.0.0.1:%u\n", port) < 0) {
+	/* The lock comes last, because it shows that the lines are complete. */
+	if (fd < 0 || dprintf(fd, "%s", sources) < 0 || fcntl(fd, F_SETLK, &lock)) {
 		complain("%s/" RECORDING_FILE
 			 ": %s; \"netsync live\" cannot find the recording by its directory.",
 			 dir, strerror(errno));
@@ -53,15 +58,19 @@ void recording_withdraw(const char *dir, int fd)
 
 /* ---- netsync live -------------------------------------------------------- */
 
-/* Read the URL, which is complete if a newline follows it. */
-static bool read_recording_url(int fd, char url[RECORDING_URL])
+/* Read the lines of the file. Return NULL if they are incomplete. The caller frees them. */
+static char *read_recording_sources(int fd)
 {
-	ssize_t num = read(fd, url, RECORDING_URL - 1);
+	struct stat info;
+	char *lines = !fstat(fd, &info) && info.st_size > 0 && info.st_size <= MOST_SOURCES ?
+			      calloc(1, (size_t)info.st_size + 1) :
+			      NULL;
 
-	if (num <= 0 || url[num - 1] != '\n')
-		return false;
-	url[num - 1] = '\0';
-	return true;
+	if (lines && read(fd, lines, (size_t)info.st_size) == info.st_size &&
+	    lines[info.st_size - 1] == '\n')
+		return lines;
+	free(lines);
+	return NULL;
 }
 
 static bool is_recording_locked(int fd)
@@ -71,34 +80,41 @@ static bool is_recording_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* Is a recording running in the directory? If so, set @url. */
-static bool find_running_recording(const char *dir, char url[RECORDING_URL])
+/* If a recording is running in the directory, return the lines of its file. */
+static char *find_running_recording(const char *dir)
 {
 	char *path = get_recording_file(dir);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	bool found = fd >= 0 && is_recording_locked(fd) && read_recording_url(fd, url);
+	char *sources = fd >= 0 && is_recording_locked(fd) ? read_recording_sources(fd) : NULL;
 
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	return found;
+	return sources;
 }
 
 bool recording_find(struct recording *recording, const char *dir)
 {
-	*recording = (struct recording){ .dir = dir };
-	if (find_running_recording(dir, recording->url))
+	*recording = (struct recording){ .dir = dir, .sources = find_running_recording(dir) };
+	if (recording->sources)
 		return true;
 	complain(
-		"%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\".",
+		"%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\". To follow captures that another program writes, give the files.",
 		dir, dir);
 	return false;
 }
 
 bool recording_has_ended(struct recording *recording)
 {
-	char url[RECORDING_URL];
+	char *sources = find_running_recording(recording->dir);
 
-	recording->ended = !find_running_recording(recording->dir, url);
+	recording->ended = !sources;
+	free(sources);
 	return recording->ended;
+}
+
+void recording_release(struct recording *recording)
+{
+	free(recording->sources);
+	recording->sources = NULL;
 }

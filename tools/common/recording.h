@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * File by which netsync live finds a recording. netsync record writes the URL of its relay daemon
- * to a file in its directory, and keeps the file locked while it records. The lock also reveals
- * the end of a recording that was killed.
+ * File by which netsync live finds a recording. netsync record writes what to follow to a file in
+ * its directory: a line with the URL of its relay daemon, or a line NAME=PATH for each capture, with
+ * the path in the directory. It keeps the file locked while it records. The lock also reveals the
+ * end of a recording that was killed.
  */
 #ifndef NETSYNC_RECORDING_H
 #define NETSYNC_RECORDING_H
@@ -19,20 +20,17 @@
  */
 #define RECORDING_CLOCKS "+live.clocks"
 
-/* Size of "net://127.0.0.1:65535" with some slack, in bytes. */
-#define RECORDING_URL 64
-
 struct recording {
 	const char *dir;
-	char url[RECORDING_URL];
+	char *sources; /* lines of the file; freed by recording_release() */
 	bool ended;
 };
 
 /*
- * Announce a recording (netsync record). Return a descriptor for recording_withdraw(), or -1
- * after a message on failure.
+ * Announce a recording (netsync record), with the lines of the file. Return a descriptor for
+ * recording_withdraw(), or -1 after a message on failure.
  */
-int recording_announce(const char *dir, unsigned int port);
+int recording_announce(const char *dir, const char *sources);
 void recording_withdraw(const char *dir, int fd);
 
 /*
@@ -41,5 +39,6 @@ void recording_withdraw(const char *dir, int fd);
  */
 bool recording_find(struct recording *recording, const char *dir);
 bool recording_has_ended(struct recording *recording);
+void recording_release(struct recording *recording);
 
 #endif

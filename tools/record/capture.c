@@ -69,7 +69,6 @@ static const char *find_lttng_option(const struct record_run *rec)
 		{ "--syscalls", rec->events.syscalls },
 		{ "--ust", rec->events.user },
 		{ "--buffers", rec->buffers },
-		{ "--live", rec->live },
 		{ "--stay", rec->stay },
 		{ "--pull", rec->pull },
 		{ "--relayd", rec->url },

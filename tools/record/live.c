@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* netsync live - follow the clock corrections while machines are traced. */
+/* netsync live - follow the clock corrections while machines are recorded. */
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
@@ -39,8 +39,10 @@ struct live_settings {
 	int64_t duration_ns; /* negative to run until interrupted */
 	unsigned int format; /* index of formats[] */
 	unsigned int jobs;   /* 0 if not given */
-	char **urls;
-	int num_urls;
+	const char **addresses;
+	size_t num_addresses;
+	char **sources; /* directories, URLs and captures */
+	int num_sources;
 };
 
 /* The screen, and the state when it was drawn. */
@@ -50,8 +52,9 @@ struct live {
 	struct netsync_io *io;
 	struct recording *recordings; /* the recordings to follow until they end */
 	size_t num_recordings;
-	char *reference; /* the reference that was found first, or NULL */
-	int drawn;	 /* number of lines that were drawn on the terminal */
+	size_t num_sessions; /* number of URLs */
+	char *reference;     /* the reference that was found first, or NULL */
+	int drawn;	     /* number of lines that were drawn on the terminal */
 	int64_t last_ns;
 	uint64_t *packets; /* number of packets of each host */
 	uint32_t num_hosts;
@@ -65,6 +68,19 @@ static const char *const formats[] = { "table", "json-lines", NULL };
 enum { LIVE_TABLE, LIVE_JSON_LINES };
 
 #define TIME_EXAMPLE "500ms, 1s or 600s"
+
+static bool parse_live_address_option(void *at, const struct option_row *row, const char *value)
+{
+	struct live_settings *set = at;
+	const char **last = array_add(&set->addresses, set->num_addresses, sizeof(*last));
+
+	(void)row;
+	if (!last)
+		return complain_no_memory();
+	*last = value;
+	set->num_addresses++;
+	return true;
+}
 
 static const struct option_row options[] = {
 	OPTION("interval", 'i', "TIME", "print at this interval, such as 500ms (default 1s)",
@@ -82,6 +98,10 @@ static const struct option_row options[] = {
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
 	       parse_number_option, .at = offsetof(struct live_settings, jobs), .least = 1,
 	       .most = MAX_JOBS),
+	OPTION("address", 0, "NAME=ADDR",
+	       "declare an address of a captured host whose captures do not\n"
+	       "record which packets it sent (can be repeated)",
+	       parse_live_address_option),
 	{ .table = solve_options, .at = offsetof(struct live_settings, opt) },
 	OPTION("output", 'o', "FILE", "write the final result to FILE, as JSON", parse_text_option,
 	       .at = offsetof(struct live_settings, outcome.output.path)),
@@ -92,11 +112,12 @@ static const struct option_row options[] = {
 
 static const struct usage usage = {
 	.begin =
-		"Usage: netsync live [OPTION...] DIR | URL...\n\n"
-		"Attach to LTTng sessions that are being recorded (lttng create --live), through their\n"
-		"relay daemon, and print at regular intervals how the clocks differ. DIR is the output\n"
-		"directory of a running \"netsync record --live -o DIR\". A URL is net://HOST[:PORT] for all\n"
-		"live sessions of a relay daemon, including sessions that start later, or\n"
+		"Usage: netsync live [OPTION...] DIR | [NAME=]CAPTURE... | URL...\n\n"
+		"Follow machines that are being recorded, and print at regular intervals how the clocks\n"
+		"differ. DIR is the output directory of a running \"netsync record --live -o DIR\". A CAPTURE\n"
+		"is a pcap or pcapng file that is being written, as by \"tcpdump -U -w CAPTURE\". A URL is\n"
+		"net://HOST[:PORT] for all LTTng sessions of a relay daemon that were created with \"lttng\n"
+		"create --live\", including sessions that start later, or\n"
 		"net://HOST[:PORT]/host/NAME/SESSION. At the end, or after ^C, print the table of \"netsync\n"
 		"sync\".\n\n",
 	.end = "\nExit status: 0 if every host is corrected, 1 for bad usage or input, 2 if a host could not\n"
@@ -113,15 +134,15 @@ static int parse_live_arguments(struct live_settings *set, int argc, char **argv
 		return first ? EXIT_BAD : EXIT_DONE;
 	if (set->outcome.output.path)
 		set->outcome.format = FORMAT_JSON;
-	set->urls = argv + first;
-	set->num_urls = argc - first;
+	set->sources = argv + first;
+	set->num_sources = argc - first;
 	if (!jobs_find(set->jobs, &set->jobs))
 		return EXIT_BAD;
 	set->opt.threads = set->jobs ? set->jobs : count_processors();
-	if (set->num_urls)
+	if (set->num_sources)
 		return -1;
 	complain(
-		"Give the URL of a relay daemon (netsync live net://HOST), or the output directory of \"netsync record --live\".");
+		"Give the output directory of \"netsync record --live\", captures that are being written, or the URL of a relay daemon (netsync live net://HOST).");
 	return EXIT_BAD;
 }
 
@@ -351,7 +372,7 @@ static bool have_recordings_ended(struct live *live)
 		}
 		num += recording->ended;
 	}
-	return num && num == (size_t)live->set->num_urls;
+	return num && num == (size_t)live->set->num_sources;
 }
 
 static bool follow_sources(struct live *live)
@@ -400,7 +421,9 @@ static int write_final_result(struct live *live)
 	}
 	erase_live_screen(live);
 	if (!netsync_num_hosts(live->ns)) {
-		complain("No session could be read for more than a moment.");
+		complain("%s", live->num_sessions ?
+				       "No session could be read for more than a moment." :
+				       "The captures contain no packets that can be used.");
 		return EXIT_BAD;
 	}
 	if (netsync_solve(live->ns, &set->opt) < 0) {
@@ -421,41 +444,74 @@ static bool add_recorded_clocks(struct live *live, const char *dir)
 	int ret;
 
 	if (asprintf(&path, "%s/" RECORDING_CLOCKS, dir) < 0)
-		return false;
+		return complain_no_memory();
 	ret = netsync_io_add_live_clocks(live->io, path);
 	free(path);
+	if (ret < 0)
+		complain("%s", netsync_io_error(live->io));
 	return ret >= 0;
 }
 
-/*
- * Add a source, which is a URL or the directory of a recording in progress. On failure, print a
- * message and return false.
- */
-static bool add_live_source(struct live *live, const char *what)
+/* Add a URL or a capture. On failure, print a message and return false. */
+static bool add_live_input(struct live *live, const char *what)
 {
-	struct recording *last = NULL;
-	struct stat info;
-
-	if (!strstr(what, "://") && stat(what, &info)) {
-		complain(
-			"%s: %s; give the output directory of \"netsync record --live -o DIR\", or the URL of a relay daemon, as in \"netsync live net://HOST\".",
-			what, strerror(errno));
-		return false;
-	}
-	if (!stat(what, &info) && S_ISDIR(info.st_mode)) {
-		last = array_add(&live->recordings, live->num_recordings, sizeof(*last));
-		if (!last)
-			return complain_no_memory();
-		if (!recording_find(last, what))
-			return false;
-		live->num_recordings++;
-		what = last->url;
-	}
-	if (netsync_io_add_live(live->io, what) >= 0 &&
-	    (!last || add_recorded_clocks(live, last->dir)))
+	live->num_sessions += strstr(what, "://") != NULL;
+	if (netsync_io_add_live(live->io, what) >= 0)
 		return true;
 	complain("%s", netsync_io_error(live->io));
 	return false;
+}
+
+/* Add what the lines of a recording name. */
+static bool add_recording_sources(struct live *live, const struct recording *recording)
+{
+	char *lines = strdup(recording->sources), *rest = lines, *line, *what;
+	bool ok = lines || complain_no_memory();
+
+	while (ok && (line = strsep(&rest, "\n"))) {
+		char *equal = strchr(line, '=');
+
+		if (!*line)
+			continue;
+		if (strstr(line, "://") || !equal) {
+			ok = add_live_input(live, line) &&
+			     add_recorded_clocks(live, recording->dir);
+		} else if (asprintf(&what, "%.*s=%s/%s", (int)(equal - line), line, recording->dir,
+				    equal + 1) >= 0) {
+			ok = add_live_input(live, what);
+			free(what);
+		} else {
+			ok = complain_no_memory();
+		}
+	}
+	free(lines);
+	return ok;
+}
+
+/*
+ * Add a source, which is a URL, the directory of a recording in progress, or a capture. On failure,
+ * print a message and return false.
+ */
+static bool add_live_source(struct live *live, const char *what)
+{
+	struct recording *last;
+	struct stat info;
+
+	if (!strchr(what, '=') && !strstr(what, "://") && stat(what, &info)) {
+		complain(
+			"%s: %s; give the output directory of \"netsync record --live -o DIR\", a capture that is being written, or the URL of a relay daemon, as in \"netsync live net://HOST\".",
+			what, strerror(errno));
+		return false;
+	}
+	if (strstr(what, "://") || stat(what, &info) || !S_ISDIR(info.st_mode))
+		return add_live_input(live, what);
+	last = array_add(&live->recordings, live->num_recordings, sizeof(*last));
+	if (!last)
+		return complain_no_memory();
+	if (!recording_find(last, what))
+		return false;
+	live->num_recordings++;
+	return add_recording_sources(live, last);
 }
 
 static int watch_sources(struct live *live)
@@ -469,13 +525,19 @@ static int watch_sources(struct live *live)
 	netsync_limit_packets(live->ns, MAX_PACKETS);
 	netsync_use_threads(live->ns, set->opt.threads);
 	netsync_io_set_warn(live->io, print_live_warning, live);
-	for (int i = 0; i < set->num_urls; i++)
-		if (!add_live_source(live, set->urls[i]))
+	for (size_t i = 0; i < set->num_addresses; i++) {
+		if (netsync_io_add_address(live->io, set->addresses[i]) >= 0)
+			continue;
+		complain("%s", netsync_io_error(live->io));
+		return EXIT_BAD;
+	}
+	for (int i = 0; i < set->num_sources; i++)
+		if (!add_live_source(live, set->sources[i]))
 			return EXIT_BAD;
 	return follow_sources(live) ? write_final_result(live) : EXIT_BAD;
 }
 
-static int follow_sessions(const struct live_settings *set)
+static int follow_recordings(const struct live_settings *set)
 {
 	struct live live = { .set = set, .ns = netsync_new() };
 	int status = EXIT_BAD;
@@ -490,6 +552,8 @@ static int follow_sessions(const struct live_settings *set)
 		complain_no_memory();
 	netsync_io_free(live.io);
 	netsync_free(live.ns);
+	for (size_t i = 0; i < live.num_recordings; i++)
+		recording_release(&live.recordings[i]);
 	free(live.recordings);
 	free(live.reference);
 	free(live.packets);
@@ -507,5 +571,8 @@ int cmd_live(int argc, char **argv)
 	};
 	int status = parse_live_arguments(&set, argc, argv);
 
-	return status < 0 ? follow_sessions(&set) : status;
+	if (status < 0)
+		status = follow_recordings(&set);
+	free(set.addresses);
+	return status;
 }

@@ -287,7 +287,44 @@ static void keep_host_readings(struct remote *remote, struct json_object *readin
 	clocks_keep_readings(get_record_run(remote), find_recorded_host(remote), readings);
 }
 
-/* Print "recording on web, db", and how to follow the sessions live. */
+/* Return the lines by which netsync live follows the recording. The caller frees them. */
+static char *make_recording_sources(const struct record_run *rec)
+{
+	char *lines = NULL;
+	size_t size;
+	FILE *out = open_memstream(&lines, &size);
+
+	if (!out)
+		return NULL;
+	if (!rec->via)
+		fprintf(out, "net://127.0.0.1:%u\n", rec->relay.ports[RELAY_LIVE]);
+	for (unsigned int i = 0; i < rec->all.num && rec->via; i++) {
+		const struct remote *remote = rec->hosts[i].remote;
+		char *path = rec->hosts[i].recording ? make_capture_path(rec, remote) : NULL;
+
+		if (path)
+			fprintf(out, "%s=%s\n", remote->name, path + strlen(rec->dir) + 1);
+		free(path);
+	}
+	return fclose(out) ? NULL : lines;
+}
+
+/*
+ * Let netsync live find the recording. Captures can always be followed, because that needs nothing
+ * of the hosts.
+ */
+static void announce_recording(struct record_run *rec)
+{
+	char *sources = (rec->live || rec->via) && !rec->url ? make_recording_sources(rec) : NULL;
+
+	if (sources)
+		rec->announced = recording_announce(rec->dir, sources);
+	free(sources);
+	if (rec->live && rec->announced >= 0)
+		complain("To follow all hosts, run \"netsync live %s\".", rec->dir);
+}
+
+/* Print "recording on web, db", and how to follow the recording live. */
 static void report_recording_begin(struct record_run *rec)
 {
 	unsigned int left = 0;
@@ -300,16 +337,13 @@ static void report_recording_begin(struct record_run *rec)
 			fprintf(stderr, "%s%s%s", rec->hosts[i].remote->name,
 				capture_source_text(rec, &rec->hosts[i]), --left ? ", " : "");
 	fputs(rec->command || rec->duration_ns ? ".\n" : "; press ^C to stop.\n", stderr);
-	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url; i++)
+	for (unsigned int i = 0; i < rec->all.num && rec->live && !rec->url && !rec->via; i++)
 		if (rec->hosts[i].recording && !rec->hosts[i].pull)
 			complain("%s: live at net://127.0.0.1:%u/host/%s/%s",
 				 rec->hosts[i].remote->name, rec->relay.ports[RELAY_LIVE],
 				 member_get_text(rec->hosts[i].remote->hello, "hostname"),
 				 rec->hosts[i].sessions[0]);
-	if (rec->live && !rec->url)
-		rec->announced = recording_announce(rec->dir, rec->relay.ports[RELAY_LIVE]);
-	if (rec->announced >= 0)
-		complain("To follow all hosts, run \"netsync live %s\".", rec->dir);
+	announce_recording(rec);
 }
 
 /* ---- while it runs ----------------------------------------------------- */
