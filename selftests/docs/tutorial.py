@@ -4,7 +4,9 @@
 Blocks between fences are sessions if they begin with "$ ". Each such line is a
 command, and the lines up to the next one are its output, in which a line "..." stands
 for any lines. A block whose first line is a comment with a file name is that file.
-Other blocks are commands for other machines."""
+Other blocks are commands for other machines.
+
+A tutorial that records prints other numbers each time, which are not compared."""
 import re
 from dataclasses import dataclass, field
 
@@ -13,6 +15,9 @@ import session
 FILE_NAME = re.compile(r"(?:#|//|/\*) (\S+\.(?:py|c|txt))(?: \*/)?$")
 # tshark prints this only for root; readers are other users.
 NOT_COMPARED = re.compile(r"Running as user \"root\"")
+
+# A number and its unit, as the output contains them, or "-" in a table.
+MEASURED = re.compile(r"[-+]*\d[\d.,]*( (ns|us|ms|s|ppm|B|kB|MB))?(?!\w)|(?<= )-(?= |$)")
 
 
 @dataclass
@@ -74,9 +79,14 @@ def environment(home):
     return env
 
 
-def type_tutorial(path, folder):
-    """Run all sessions. Return [(Typed, exit status, lines of output)]."""
+def type_tutorial(path, folder, hosts=None):
+    """
+    Run all sessions. @hosts: servers.Servers, if they reach hosts by ssh. Return [(Typed,
+    exit status, lines of output)].
+    """
     env = environment(folder / "home")
+    if hosts:
+        (folder / "home/bin/ssh").symlink_to(hosts.ssh)
     work = folder / "work"
     work.mkdir()
     steps, lines = [], []
@@ -89,7 +99,7 @@ def type_tutorial(path, folder):
         for step in read_session(block):
             steps.append(step)
             lines.append(session.typed(len(steps), step.command))
-    found = session.parts(session.run(lines, work, env))
+    found = session.parts(session.run(lines, work, env, hosts.on("user") if hosts else ()))
     return [(step, *printed_by(step, *found.get(number, (1, "was not typed"))))
             for number, step in enumerate(steps, 1)]
 
@@ -100,8 +110,15 @@ def printed_by(step, status, output):
     return status, [line.rstrip() for line in lines if not NOT_COMPARED.match(line)]
 
 
-def is_alike(shown, printed):
+def without_numbers(lines):
+    """Replace measurements, and the blanks that align them."""
+    return [re.sub(r" +", " ", MEASURED.sub("#", line)) for line in lines]
+
+
+def is_alike(shown, printed, has_measurements=False):
     """Does the printed output match what a tutorial shows?"""
+    if has_measurements:
+        shown, printed = without_numbers(shown), without_numbers(printed)
     pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line.rstrip()) + "\n"
                       for line in shown)
     return re.fullmatch(pattern, "".join(line + "\n" for line in printed)) is not None

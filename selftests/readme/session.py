@@ -26,9 +26,9 @@ def typed(number, text):
     return "typed %d '%s'" % (number, text.replace("'", "'\\''"))
 
 
-def run(lines, folder, env):
-    """Run a session, and return its output."""
-    return subprocess.run(["bash", "-c", "\n".join([f". {HERE}/typed.sh", *lines])], cwd=folder,
+def run(lines, folder, env, before=()):
+    """Run a session, and return its output. @before: a command that runs the shell."""
+    return subprocess.run([*before, "bash", "-c", "\n".join([f". {HERE}/typed.sh", *lines])], cwd=folder,
                           env=env, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=600, check=False).stdout
 
