@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../../libnetsync/util/array.h"
+#include "common/container.h"
 #include "namespaces.h"
 
 /* Directory of the namespaces that ip-netns(8) named. */
@@ -24,33 +25,12 @@
 #define NAME_SIZE 100
 #define INODE_SIZE sizeof("-18446744073709551615")
 
-/* Number of digits of a container's ID, and number of those that docker ps and podman ps print. */
-#define ID_DIGITS 64
-#define SHOWN_DIGITS 12
-
 static struct netns {
 	uint64_t inode;
 	char name[NAME_SIZE];
 } * namespaces;
 
 static size_t num_namespaces;
-
-/*
- * Cgroups of containers. Each entry has the text that precedes the container's ID or name, and
- * the beginning of the namespace's name.
- */
-static const struct {
-	const char *before;
-	const char *kind;
-	bool is_id;
-} containers[] = {
-	{ "/docker-", "docker", true }, { "/docker/", "docker", true },
-	{ "/libpod-", "podman", true }, { "/cri-containerd-", "containerd", true },
-	{ "/crio-", "crio", true },	{ "/lxc.payload.", "lxc", false },
-	{ "/lxc/", "lxc", false },	{ "/machine-", "machine", false },
-};
-
-#define NUM_CONTAINERS (sizeof(containers) / sizeof(containers[0]))
 
 static uint64_t read_namespace_inode(int dir, const char *path)
 {
@@ -88,32 +68,16 @@ static void add_namespace(uint64_t inode, const char *name)
 	num_namespaces++;
 }
 
-/* Find a container's name in a line of /proc/PID/cgroup, "N:CONTROLLERS:PATH". */
-static bool find_container(char *line, char name[NAME_SIZE])
+/* Find a container's name in a line of /proc/PID/cgroup. */
+static bool find_container(const char *line, char name[NAME_SIZE])
 {
-	for (size_t i = 0; i < NUM_CONTAINERS; i++) {
-		const char *at = strstr(line, containers[i].before);
-		size_t length;
+	struct container_group group;
 
-		if (!at)
-			continue;
-		at += strlen(containers[i].before);
-		if (containers[i].is_id) {
-			length = strspn(at, "0123456789abcdef");
-			if (length != ID_DIGITS)
-				continue;
-			length = SHOWN_DIGITS;
-		} else {
-			length = strcspn(at, "/\n");
-			if (length > 6 && !strncmp(at + length - 6, ".scope", 6))
-				length -= 6;
-		}
-		if (!length)
-			continue;
-		snprintf(name, NAME_SIZE, "%s-%.*s", containers[i].kind, (int)length, at);
-		return true;
-	}
-	return false;
+	if (!container_find_group(line, &group))
+		return false;
+	snprintf(name, NAME_SIZE, "%s-%.*s", group.kind,
+		 group.has_name ? NAME_SIZE : CONTAINER_SHOWN_DIGITS, group.id);
+	return true;
 }
 
 static bool find_container_name(int proc, const char *pid, char name[NAME_SIZE])

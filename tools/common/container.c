@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Recognize containers and pods by the names of control groups. */
+#include <stdio.h>
+#include <string.h>
+
+#include "container.h"
+
+/*
+ * Control groups of containers. Each entry has the text that precedes the container's ID or name,
+ * and the kind of the container. The last entry is for any other runtime.
+ */
+static const struct {
+	const char *before;
+	const char *kind;
+	bool has_name;
+} kinds[] = {
+	{ "/docker-", "docker", false },  { "/docker/", "docker", false },
+	{ "/libpod-", "podman", false },  { "/cri-containerd-", "containerd", false },
+	{ "/crio-", "crio", false },	  { "/nerdctl-", "nerdctl", false },
+	{ "/lxc.payload.", "lxc", true }, { "/lxc/", "lxc", true },
+	{ "/machine-", "machine", true }, { "/", "container", false },
+};
+
+#define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Return the length of the ID or name at the beginning of a text, or 0 if there is none. */
+static size_t measure_container_id(const char *at, bool is_name)
+{
+	const size_t component = strcspn(at, "/\n");
+	size_t length = strspn(at, "0123456789abcdef");
+
+	if (!is_name)
+		return length == CONTAINER_ID_DIGITS ? length : 0;
+	length = component;
+	if (length > strlen(".scope") && !strncmp(at + length - strlen(".scope"), ".scope", 6))
+		length -= strlen(".scope");
+	return length < CONTAINER_ID_SIZE ? length : 0;
+}
+
+bool container_find_group(const char *line, struct container_group *found)
+{
+	const char *last = NULL;
+
+	for (const char *at = strchr(line, '/'); at; at = strchr(at + 1, '/'))
+		for (size_t i = 0; i < NUM_KINDS; i++) {
+			const size_t before = strlen(kinds[i].before);
+			const char *id = at + before;
+			size_t length;
+
+			if (strncmp(at, kinds[i].before, before) || id == last)
+				continue;
+			length = measure_container_id(id, kinds[i].has_name);
+			if (!length)
+				continue;
+			found->kind = kinds[i].kind;
+			found->has_name = kinds[i].has_name;
+			snprintf(found->id, sizeof(found->id), "%.*s", (int)length, id);
+			found->length = (size_t)(id - line) + strcspn(id, "/\n");
+			last = id;
+			break;
+		}
+	return last;
+}
+
+bool container_find_pod(const char *line, char uid[POD_UID_SIZE])
+{
+	for (const char *at = strstr(line, "pod"); at; at = strstr(at + 1, "pod")) {
+		const char *begin = at + strlen("pod");
+
+		if (strspn(begin, "0123456789abcdef-_") != POD_UID_SIZE - 1)
+			continue;
+		snprintf(uid, POD_UID_SIZE, "%s", begin);
+		/* systemd does not allow "-" in the name of a slice. */
+		for (char *c = uid; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Recognize containers and pods by the names of control groups. */
+#ifndef NETSYNC_CONTAINER_H
+#define NETSYNC_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Number of digits of a container's ID, and number of those that docker ps and podman ps print. */
+#define CONTAINER_ID_DIGITS 64
+#define CONTAINER_SHOWN_DIGITS 12
+/* Size of a container's ID or name, and of a pod's UID, with a terminating NUL. */
+#define CONTAINER_ID_SIZE 128
+#define POD_UID_SIZE (36 + 1)
+
+struct container_group {
+	const char *kind; /* such as "docker" */
+	bool has_name;	  /* @id is a name that the user chose, as with LXC */
+	char id[CONTAINER_ID_SIZE];
+	size_t length; /* length of the line up to the end of the container's group, bytes */
+};
+
+/*
+ * Find the innermost container in a line of /proc/PID/cgroup, "N:CONTROLLERS:PATH". Return false
+ * if there is none.
+ */
+bool container_find_group(const char *line, struct container_group *found);
+/* Find the UID of a Kubernetes pod in such a line. Return false if there is none. */
+bool container_find_pod(const char *line, char uid[POD_UID_SIZE]);
+
+#endif
