@@ -10,8 +10,8 @@ PYTHON_TESTS := $(wildcard selftests/python/test_*)
 # Tests of the program that is copied to hosts without netsync.
 RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut $(BUILD)/selftests/recorder/test_wall_clock \
 	selftests/recorder/test_recorder selftests/recorder/test_bpf \
-	selftests/recorder/test_travel selftests/recorder/test_ssh \
-	selftests/recorder/test_follow
+	selftests/recorder/test_containers selftests/recorder/test_travel \
+	selftests/recorder/test_ssh selftests/recorder/test_follow
 # Checks the lists of files in packages.
 PACKAGE_LISTS := selftests/packaging/test_files
 # Commands of README.md and the tutorials that need no other machine; check-readme types

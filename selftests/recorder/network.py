@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two network namespaces, in which netsync-recorder records real packets; and what is in these."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -54,6 +55,28 @@ def lacks_bpf():
     done = subprocess.run([RECORDER, "--via", "bpf", "-d", "0.01"], check=False, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return done.stderr.strip() if done.returncode == 1 else ""
+
+
+@contextlib.contextmanager
+def control_group():
+    """Create a control group of version 2."""
+    mounts = pathlib.Path("/proc/mounts").read_text().splitlines()
+    where = [m.split()[1] for m in mounts if m.split()[2] == "cgroup2"]
+    if not where:
+        raise Skip("no control groups of version 2 are mounted")
+    group = pathlib.Path(where[0], f"netsync-{os.getpid()}")
+    try:
+        group.mkdir()
+    except OSError as error:
+        raise Skip(f"{group}: {error.strerror}") from error
+    try:
+        yield group
+    finally:
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                group.rmdir()
+                break
+            time.sleep(0.1)
 
 
 def sources():

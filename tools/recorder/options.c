@@ -12,6 +12,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "containers.h"
 #include "options.h"
 
 #define DEFAULT_BUFFER (32u << 20)
@@ -34,7 +35,9 @@ static const char USAGE[] =
 	"      --via packet|bpf   record with a packet socket, or with BPF, which records all\n"
 	"                         network namespaces (default: BPF if the kernel allows it)\n"
 	"  -i, --interface NAME   record the packets of one network interface (default: all)\n"
-	"      --container PID    record the network namespace of a container's process PID\n"
+	"      --container NAME   record the container NAME, which is a name, an ID, the\n"
+	"                         beginning of an ID, or the PID of a process\n"
+	"      --pod NAME         record the pod NAME of Kubernetes or Podman\n"
 	"      --loopback         also record the packets of loopback interfaces\n"
 	"      --payload BYTES    also record the first BYTES bytes of each payload, at most 256;\n"
 	"                         64 bytes help to match UDP packets\n"
@@ -69,6 +72,7 @@ enum {
 	PORT,
 	HOST,
 	CONTAINER,
+	POD,
 	CGROUP,
 	SAMPLING
 };
@@ -89,6 +93,7 @@ static const struct option OPTIONS[] = {
 	{ "port", required_argument, NULL, PORT },
 	{ "host", required_argument, NULL, HOST },
 	{ "container", required_argument, NULL, CONTAINER },
+	{ "pod", required_argument, NULL, POD },
 	{ "cgroup", required_argument, NULL, CGROUP },
 	{ "sampling", required_argument, NULL, SAMPLING },
 	{ "help", no_argument, NULL, 'h' },
@@ -191,45 +196,51 @@ static bool parse_host_option(struct packet_selection *s, const char *value)
 	return true;
 }
 
-static bool parse_container_option(struct packet_selection *s, const char *value)
+/* Is the value the ID of a process? An ID of a container can consist of digits, too. */
+static bool is_process_id(const char *value)
 {
 	unsigned long number;
 	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%.20s", value);
+	return parse_whole_number(value, 1, INT32_MAX, &number) && !access(path, F_OK);
+}
+
+static bool select_process(struct packet_selection *s, const char *value)
+{
+	char path[64];
 	struct stat netns;
 
-	if (!parse_whole_number(value, 1, INT32_MAX, &number)) {
-		complain_formatted("--container %s: give the process ID of a container's process.",
-				   value);
-		return false;
-	}
-	snprintf(path, sizeof(path), "/proc/%lu/ns/net", number);
+	snprintf(path, sizeof(path), "/proc/%.20s/ns/net", value);
 	if (stat(path, &netns)) {
 		complain_formatted("--container %s: %s: %s.", value, path, strerror(errno));
 		return false;
 	}
 	s->netns = (uint32_t)netns.st_ino;
-	s->process = (pid_t)number;
+	s->process = (pid_t)strtol(value, NULL, 10);
 	return true;
 }
 
-/*
- * Parse the path of a control group. The inode number of its directory is the group's ID in the
- * kernel.
- */
-static bool parse_cgroup_option(struct packet_selection *s, const char *value)
+/* The inode number of a group's directory is the group's ID in the kernel. */
+uint64_t find_cgroup_id(const char *path)
 {
 	struct statfs system;
 	struct stat folder;
 
-	if (statfs(value, &system) || system.f_type != CGROUP2_SUPER_MAGIC ||
-	    stat(value, &folder) || !S_ISDIR(folder.st_mode)) {
+	if (statfs(path, &system) || system.f_type != CGROUP2_SUPER_MAGIC || stat(path, &folder) ||
+	    !S_ISDIR(folder.st_mode))
+		return 0;
+	return folder.st_ino;
+}
+
+static bool parse_cgroup_option(struct packet_selection *s, const char *value)
+{
+	s->cgroup = find_cgroup_id(value);
+	if (!s->cgroup)
 		complain_formatted(
 			"--cgroup %s: give the path of a version 2 control group, such as /sys/fs/cgroup/system.slice.",
 			value);
-		return false;
-	}
-	s->cgroup = folder.st_ino;
-	return true;
+	return s->cgroup;
 }
 
 static bool parse_sampling_option(struct packet_selection *s, const char *value)
@@ -327,7 +338,11 @@ static bool parse_recorder_option(struct recorder_options *o, int option, const 
 	case HOST:
 		return parse_host_option(s, value);
 	case CONTAINER:
-		return parse_container_option(s, value);
+		o->container = value;
+		return true;
+	case POD:
+		o->pod = value;
+		return true;
 	case CGROUP:
 		return parse_cgroup_option(s, value);
 	case SAMPLING:
@@ -357,6 +372,27 @@ static bool find_recorded_device(struct recorder_options *o)
 	if (!stat("/proc/self/ns/net", &netns))
 		o->selection.netns = (uint32_t)netns.st_ino;
 	return true;
+}
+
+static bool find_recorded_container(struct recorder_options *o)
+{
+	struct packet_selection *s = &o->selection;
+	const uint64_t cgroup = s->cgroup;
+	bool is_found = true;
+
+	s->cgroup = 0;
+	if (o->pod)
+		is_found = select_container(s, "--pod", o->pod, true);
+	else if (o->container && is_process_id(o->container))
+		is_found = select_process(s, o->container);
+	else if (o->container)
+		is_found = select_container(s, "--container", o->container, false);
+	if (cgroup) {
+		/* The given group replaces that of the container. */
+		s->cgroup = cgroup;
+		s->is_shared = false;
+	}
+	return is_found;
 }
 
 /*
@@ -391,11 +427,11 @@ int recorder_parse_options(struct recorder_options *o, int argc, char **argv)
 		complain_formatted("%s: this program takes options only.", argv[optind]);
 		return 1;
 	}
-	if (o->device && o->selection.netns) {
-		complain_formatted("Give --interface or --container, not both.");
+	if (!!o->device + !!o->container + !!o->pod > 1) {
+		complain_formatted("Give only one of --interface, --container and --pod.");
 		return 1;
 	}
-	if (!find_recorded_device(o))
+	if (!find_recorded_device(o) || !find_recorded_container(o))
 		return 1;
 	choose_namespace(&o->selection);
 	return -1;

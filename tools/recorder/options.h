@@ -11,6 +11,7 @@ struct recorder_options {
 	const char *output;		 /* NULL means standard output */
 	const char *clock_log;		 /* path; "-" means standard error; NULL means no log */
 	const char *device;		 /* NULL means all */
+	const char *container, *pod;	 /* name or ID; NULL if not given */
 	const struct packet_source *via; /* NULL means the best that works */
 	double duration_s;		 /* 0 to record until a signal arrives */
 	bool force;
@@ -23,6 +24,8 @@ struct recorder_options {
 /* Print a message with the name of the program. */
 __attribute__((format(printf, 1, 2))) void complain_formatted(const char *format, ...);
 
+/* Return the ID of the version 2 control group at a path, or 0 if there is none. */
+uint64_t find_cgroup_id(const char *path);
 /* Parse the command line. Return the exit status, or -1 to record. */
 int recorder_parse_options(struct recorder_options *o, int argc, char **argv);
 

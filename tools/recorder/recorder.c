@@ -193,20 +193,45 @@ static bool open_outputs(struct frame_recorder *r, const struct recorder_options
 	return false;
 }
 
+/*
+ * Open a source. If a container shares its network namespace, only BPF selects the packets of the
+ * container, by its control group. Otherwise, all packets of the namespace are recorded, and a
+ * message says so.
+ */
+static bool open_source(const struct packet_source *source, const struct recorder_options *o,
+			char why[LONGEST_REASON])
+{
+	const char *kind = o->pod ? "pod" : "container";
+	struct packet_selection selection = o->selection;
+
+	if (selection.is_shared && source == &packet_socket_source)
+		selection.cgroup = 0;
+	if (!source->open(&selection, why))
+		return false;
+	if (selection.is_shared && !selection.cgroup)
+		complain_formatted(
+			"the %s %s shares its network namespace, so all packets of the namespace are recorded%s.",
+			kind, o->pod ? o->pod : o->container,
+			o->selection.cgroup ?
+				", because only BPF can select packets by control groups" :
+				", because there is no version 2 control group for it");
+	return true;
+}
+
 /* Open the given source, or the best source that works, and report its name. */
 static bool open_frame_source(struct frame_recorder *r, const struct recorder_options *o)
 {
 	char why[LONGEST_REASON], why_not[LONGEST_REASON];
 
 	r->source = o->via ? o->via : &bpf_source;
-	if (r->source->open(&o->selection, why))
+	if (open_source(r->source, o, why))
 		return true;
 	if (o->via) {
 		complain_formatted("--via %s: %s.", o->via->name, why);
 		return false;
 	}
 	r->source = &packet_socket_source;
-	if (!r->source->open(&o->selection, why_not)) {
+	if (!open_source(r->source, o, why_not)) {
 		complain_formatted("No packets can be recorded: %s; and %s.", why_not, why);
 		return false;
 	}

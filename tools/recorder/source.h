@@ -21,7 +21,12 @@ struct packet_selection {
 	size_t payload; /* number of payload bytes of each packet */
 	uint32_t netns; /* inode number of the only network namespace; 0 means all */
 	pid_t process;	/* process in that namespace; 0 for the namespace of the recorder */
-	int device;	/* index of the only device in this namespace; 0 means all */
+	/*
+	 * @netns is also used outside of the container, whose control group is @cgroup. A source
+	 * that cannot select control groups records the namespace.
+	 */
+	bool is_shared;
+	int device; /* index of the only device in this namespace; 0 means all */
 	bool with_loopback;
 	uint16_t unwanted[2]; /* TCP ports of the connection to skip; 0 if there is none */
 	uint16_t port[MOST_WANTED];
