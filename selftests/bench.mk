@@ -29,6 +29,13 @@ bench-worlds: all
 	selftests/rig/setup check
 	LD_LIBRARY_PATH=$(BUILD) selftests/bench/worlds $(WORLDS) $(if $(CLASS),--class $(CLASS))
 
+FIRST ?= 0
+LAST ?= 2199
+.PHONY: bench-judge
+bench-judge: all
+	LD_LIBRARY_PATH=$(BUILD) selftests/judge/judge --first $(FIRST) --last $(LAST) \
+		$(if $(CLASS),--class $(CLASS))
+
 .PHONY: bench-readers
 bench-readers: all
 	selftests/bench/readers

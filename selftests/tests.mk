@@ -7,6 +7,8 @@ LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
 	$(BUILD)/selftests/fuzz/random_api
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
 PYTHON_TESTS := $(wildcard selftests/python/test_*)
+# Claims of the library in simulated clusters, compared with the true clocks.
+JUDGE_TESTS := selftests/judge/test_judge
 # Tests of the program that is copied to hosts without netsync.
 RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut $(BUILD)/selftests/recorder/test_wall_clock \
 	selftests/recorder/test_recorder selftests/recorder/test_bpf \
@@ -228,7 +230,7 @@ setup:
 check: setup
 	$(MAKE) $(PARALLEL) --no-print-directory all tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
-	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(RECORDER_TESTS) $(PYTHON_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
+	selftests/run $(LIB_TESTS) $(PARSE_TEST) $(SAMPLES_TESTS) $(SOURCE_TESTS) $(TOOL_TESTS) $(RECORDER_TESTS) $(PYTHON_TESTS) $(JUDGE_TESTS) $(PACKAGE_LISTS) $(README_COMMANDS) $(GUEST_TESTS) $(RECORDING_TESTS) \
 		$(FIELD_SHORT)
 
 # Needs a compiler and cmocka, and writes only to build/. To run one test: make
