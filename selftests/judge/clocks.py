@@ -46,6 +46,7 @@ class Clock:
         self.frozen = False
         self.steps = []                 # (true time, change of the clock in ns)
         self.dark = []                  # (start, end): the host does not run
+        self.asleep = []                # those of them in which the clock cannot be read later
         self.set_times = []             # true times at which the clock was set
         self.steered_times = [origin]   # true times at which the steering changed
         self.starts, self.values, self.rates, self.drifts, self.gains = [], [], [], [], []
@@ -136,6 +137,10 @@ class Clock:
     def is_dark(self, time):
         return any(start <= time < end for start, end in self.dark)
 
+    def is_asleep(self, time):
+        """Return whether the machine is suspended, so that its clock shows nothing."""
+        return any(start <= time <= end for start, end in self.asleep)
+
 
 class HostClock(Clock):
     """A host's clock and its raw clock, which has the same oscillator."""
@@ -163,6 +168,7 @@ class HostClock(Clock):
         """The machine is suspended; its clock is set when it resumes, by an error in ns."""
         self.raw.freeze(start, True)
         self.dark.append((start, end))
+        self.asleep.append((start, end))
         self.set_times.append(end)
         if error:
             self.steps.append((end, error))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import netsync
 from netsync import Quality, Sequence
 from traffic import min_delays
-from worlds import find_outside
+from worlds import find_outside, has_rate_steps
 
 # True clocks and corrected times are each rounded to a nanosecond.
 ROUNDING_NS = 2
@@ -30,6 +30,7 @@ class Fault(NamedTuple):
 class Verdict(NamedTuple):
     faults: list
     outside: set        # reasons why the stated limits do not hold
+    has_rate_steps: bool
     hosts: int          # without the reference
     claimed: int
     bounds: list        # median bounds of claimed hosts, ns
@@ -86,10 +87,15 @@ def pick_instants(world, host, span, rng):
 
 
 def judge_instant(world, host, clock, reference, at, faults):
-    """Compare what the result claims about one instant with the truth."""
+    """Compare what the result claims about one instant with the truth. Return the corrected time,
+    or None if there is none."""
     shown, true = world.clocks[host].value(at), reference.value(at)
-    interval = clock.interval(shown, extrapolate=True)
-    converted = clock.convert(shown, extrapolate=True)
+    try:
+        interval = clock.interval(shown, extrapolate=True)
+        converted = clock.convert(shown, extrapolate=True)
+    except netsync.Error as error:
+        faults.append(Fault("quality", host_name(host), 0, f"clock {shown}: {error}", False))
+        return None
     slack = ROUNDING_NS + max((abs(d) for of in world.plan.processors.values() for d in of),
                               default=0) * 2
     repeated = any(a <= shown <= b for a, b in world.clocks[host].repeated())
@@ -107,32 +113,33 @@ def judge_instant(world, host, clock, reference, at, faults):
         if (interval.lo_ns is None) or (interval.hi_ns is None):
             faults.append(Fault("quality", host_name(host), 0,
                                 f"{place}: a bound, but an interval without end", repeated))
-    return interval, converted
+    return converted
 
 
 def judge_host(world, result, host, span, rng, faults):
-    """Judge the intervals, bounds and quality of a host. Return the number of instants."""
+    """Judge the intervals, bounds and quality of a host."""
     info = result.hosts[host_name(host)]
     reference = world.clocks[int(result.reference[len("host"):])]
     if info.corrected is None:
         if info.quality not in (Quality.ABSENT, Quality.APPROXIMATE, Quality.INCOMPLETE):
             faults.append(Fault("quality", info.name, 0, "accurate without a clock", False))
-        return 0
-    instants = pick_instants(world, host, span, rng)
-    for at in instants:
-        _, converted = judge_instant(world, host, info.corrected, reference, at, faults)
+        return
+    for at in pick_instants(world, host, span, rng):
+        if reference.is_asleep(at):
+            continue
+        converted = judge_instant(world, host, info.corrected, reference, at, faults)
         shown = world.clocks[host].value(at)
-        if info.first_ns <= shown <= info.last_ns and info.bound_max_ns is not None and (
-                converted.bound_ns is None or converted.bound_ns > info.bound_max_ns):
+        largest = info.bound_max_ns
+        if converted and largest is not None and info.first_ns <= shown <= info.last_ns and (
+                converted.bound_ns is None or converted.bound_ns > largest):
             faults.append(Fault("quality", info.name, 0, f"clock {shown}: bound "
-                                f"{converted.bound_ns}, maximum {info.bound_max_ns}", False))
+                                f"{converted.bound_ns}, maximum {largest}", False))
     known = info.bound_median_ns is not None
     if known and info.quality in (Quality.ABSENT, Quality.INCOMPLETE) or \
             not known and info.quality == Quality.ACCURATE:
         faults.append(Fault("quality", info.name, 0,
                             f"{info.quality.name.lower()}, median bound {info.bound_median_ns}",
                             False))
-    return len(instants)
 
 
 def judge_orders(world, result, spans, rng, faults):
@@ -205,8 +212,8 @@ def judge_world(world, sabotage=None):
             bounds.append(bound)
             best.append(floor.get(host, math.nan) or math.nan)
     judge_orders(world, result, spans, rng, faults)
-    return Verdict(faults, find_outside(world), len(world.clocks) - 1, claimed, bounds, best,
-                   solve_s), result
+    return Verdict(faults, find_outside(world), has_rate_steps(world),
+                   len(world.clocks) - 1, claimed, bounds, best, solve_s), result
 
 
 def median_of(values):

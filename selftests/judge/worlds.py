@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A plan of a simulated cluster, and the world that is built from it: true clocks, messages in
 true time, and the stamps and clock readings that a recorder would have."""
+import bisect
 import random
 from typing import NamedTuple
 
@@ -194,8 +195,8 @@ def trace_clock(rng, host, clock, start, end, lost=0.0):
         if rng.random() >= lost:
             readings.append(Reading(host, clock.value(time), clock.raw.value(time), 2,
                                     clock.gain(time), was_set, number, time))
+            last = time
         number += 1
-        last = time
     return readings
 
 
@@ -207,6 +208,10 @@ MAX_STEERING = 500 * PPM
 MAX_DRIFT = 0.1 * PPM / SECOND
 # Messages of each direction before and after a step that the delays can hide.
 MIN_MESSAGES = 80
+# netsync_push_clock(3): longer gaps between readings are treated as unreported.
+MAX_READING_GAP = 10 * SECOND
+# A smaller change of the rate is not called a step: what the drift limit allows in a second.
+SMALL_RATE_STEP = 0.1 * PPM
 AFTER_ALL = 1 << 62      # a time after that of any world
 
 
@@ -228,9 +233,49 @@ def find_outside(world):
         if any(m.is_wrong for way in ways for m in way) and hides_wrong(ways):
             reasons.add("wrong messages near the truth")
         for clock, host in zip(pair, link.hosts):
-            if clock.steps:
-                reasons |= judge_steps(clock, host, ways)
+            steps = find_unreported(world, host, clock)
+            if steps:
+                reasons |= judge_steps(steps, host, ways)
     return reasons
+
+
+def find_unreported(world, host, clock):
+    """Return the steps of a host's clock that no readings report, sorted: others are not subject
+    to the conditions, which apply to the raw clock (netsync_push_clock(3))."""
+    times = sorted(r.true_ns for r in world.readings if r.host == host)
+
+    def is_reported(time):
+        i = bisect.bisect_left(times, time)
+        return time in clock.set_times and 0 < i < len(times) and \
+            times[i] - times[i - 1] <= MAX_READING_GAP
+    return sorted(step for step in clock.steps if not is_reported(step[0]))
+
+
+def has_rate_steps(world):
+    """Return whether a clock's rate changes at once while messages pass in both directions of a
+    link, and no reading reports this. netsync_solve(3) exempts such changes from the drift limit
+    only if they are found. In silences, bounds allow for them."""
+    for number, link in enumerate(world.links):
+        for host in link.hosts:
+            if host in world.plan.logs:
+                continue
+            changes = rate_steps_of(world.clocks[host])
+            times = [sorted(m.sent if m.sender == host else m.received for m in world.messages
+                            if m.link == number and m.sender == sender) for sender in link.hosts]
+            if any(all(is_dense(way, at) for way in times) for at in changes):
+                return True
+    return False
+
+
+def rate_steps_of(clock):
+    """Return the true times at which the rate of a clock changes at once."""
+    return [at for at in clock.steered_times if abs(clock.gain(at) - clock.gain(at - 1)) >
+            SMALL_RATE_STEP]
+
+
+def is_dense(times, at):
+    i = bisect.bisect_left(times, at)
+    return 0 < i < len(times) and times[i] - times[i - 1] < SECOND
 
 
 def hides_wrong(ways):
@@ -246,13 +291,13 @@ def hides_wrong(ways):
     return False
 
 
-def judge_steps(clock, host, ways):
-    """Return the reasons for the steps of a host, by the messages of each direction of a link."""
+def judge_steps(steps, host, ways):
+    """Return the reasons for a host's sorted steps (time, change), by the messages of each
+    direction of a link."""
     reasons = set()
     right = [[m for m in way if not m.is_wrong] for way in ways]
     least = sum(min((m.received - m.sent for m in way), default=0) for way in right)
     times = [sorted(m.sent if m.sender == host else m.received for m in way) for way in right]
-    steps = sorted(clock.steps)
     for i, (time, change) in enumerate(steps):
         before = steps[i - 1][0] if i else 0
         after = steps[i + 1][0] if i + 1 < len(steps) else AFTER_ALL
