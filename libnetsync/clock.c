@@ -20,15 +20,19 @@
 #include "util/number.h"
 #include "util/search.h"
 
-/* Sizes of the elements in the first version of the library, in bytes. */
+/* Sizes of the struct and its elements in the first version of the library, in bytes. */
+#define MIN_MODEL_SIZE (offsetof(struct netsync_model, growth_ppm) + 2 * sizeof(double))
 #define MIN_SEGMENT_SIZE (offsetof(struct netsync_segment, bound_ns) + sizeof(int64_t))
 #define MIN_KNOT_SIZE (offsetof(struct netsync_knot, above_ns) + sizeof(int64_t))
+#define MIN_DEVIATION_SIZE (offsetof(struct netsync_deviation_knot, deviation_ns) + sizeof(int64_t))
 
 struct netsync_clock {
 	struct netsync_segment *segments;
 	struct netsync_knot *knots;
+	struct netsync_deviation_knot *deviations;
 	uint32_t num_segments;
 	uint32_t num_knots;
+	uint32_t num_deviations;
 	double growth_ppm[2];
 };
 
@@ -47,9 +51,9 @@ int copy_sized_struct(void *to, const void *from, uint32_t size)
 /* Does a caller's model have segments, and elements of at least the minimum size? */
 static bool has_model_elements(const struct netsync_model *m)
 {
-	return m->size >= sizeof(*m) && m->num_segments && m->segments &&
-	       m->segment_size >= MIN_SEGMENT_SIZE &&
-	       (!m->num_knots || (m->knots && m->knot_size >= MIN_KNOT_SIZE));
+	return m->num_segments && m->segments && m->segment_size >= MIN_SEGMENT_SIZE &&
+	       (!m->num_knots || (m->knots && m->knot_size >= MIN_KNOT_SIZE)) &&
+	       (!m->num_deviations || (m->deviations && m->deviation_size >= MIN_DEVIATION_SIZE));
 }
 
 static bool is_clock_valid(const struct netsync_clock *c)
@@ -67,6 +71,12 @@ static bool is_clock_valid(const struct netsync_clock *c)
 		if (k->below_ns < 0 || k->above_ns < 0 || (i && k->time_ns <= k[-1].time_ns))
 			return false;
 	}
+	for (uint32_t i = 0; i < c->num_deviations; i++) {
+		const struct netsync_deviation_knot *d = &c->deviations[i];
+
+		if (d->deviation_ns < 0 || (i && d->time_ns <= d[-1].time_ns))
+			return false;
+	}
 	return c->growth_ppm[0] >= 0 && c->growth_ppm[1] >= 0;
 }
 
@@ -80,28 +90,40 @@ static void copy_clock_elements(void *to, size_t to_size, const void *from, size
 		memcpy((char *)to + i * to_size, (const char *)from + i * from_size, size);
 }
 
+/* Copy the numbers of a caller's model, whose size is valid, to a new clock with its arrays. */
+static void copy_clock_numbers(struct netsync_clock *c, const struct netsync_model *m)
+{
+	c->segments = (struct netsync_segment *)(c + 1);
+	c->knots = (struct netsync_knot *)(c->segments + m->num_segments);
+	c->deviations = (struct netsync_deviation_knot *)(c->knots + m->num_knots);
+	copy_clock_elements(c->segments, sizeof(*c->segments), m->segments, m->segment_size,
+			    m->num_segments);
+	copy_clock_elements(c->knots, sizeof(*c->knots), m->knots, m->knot_size, m->num_knots);
+	copy_clock_elements(c->deviations, sizeof(*c->deviations), m->deviations, m->deviation_size,
+			    m->num_deviations);
+	c->num_segments = m->num_segments;
+	c->num_knots = m->num_knots;
+	c->num_deviations = m->num_deviations;
+	c->growth_ppm[0] = m->growth_ppm[0];
+	c->growth_ppm[1] = m->growth_ppm[1];
+}
+
 int netsync_clock_new(const struct netsync_model *model, struct netsync_clock **clock)
 {
-	size_t segs, knots;
+	struct netsync_model m = { .size = 0 };
 	struct netsync_clock *c;
 
-	if (!model || !clock || !has_model_elements(model))
+	if (!model || !clock || model->size < MIN_MODEL_SIZE)
 		return -EINVAL;
-	segs = model->num_segments * sizeof(*c->segments);
-	knots = model->num_knots * sizeof(*c->knots);
-	c = calloc(1, sizeof(*c) + segs + knots);
+	memcpy(&m, model, model->size < sizeof(m) ? model->size : sizeof(m));
+	if (!has_model_elements(&m))
+		return -EINVAL;
+	c = calloc(1, sizeof(*c) + m.num_segments * sizeof(*c->segments) +
+			      m.num_knots * sizeof(*c->knots) +
+			      m.num_deviations * sizeof(*c->deviations));
 	if (!c)
 		return -ENOMEM;
-	c->segments = (struct netsync_segment *)(c + 1);
-	c->knots = (struct netsync_knot *)(c->segments + model->num_segments);
-	copy_clock_elements(c->segments, sizeof(*c->segments), model->segments, model->segment_size,
-			    model->num_segments);
-	copy_clock_elements(c->knots, sizeof(*c->knots), model->knots, model->knot_size,
-			    model->num_knots);
-	c->num_segments = model->num_segments;
-	c->num_knots = model->num_knots;
-	c->growth_ppm[0] = model->growth_ppm[0];
-	c->growth_ppm[1] = model->growth_ppm[1];
+	copy_clock_numbers(c, &m);
 	if (!is_clock_valid(c)) {
 		free(c);
 		return -EINVAL;
@@ -125,6 +147,9 @@ int netsync_clock_model(const struct netsync_clock *clock, struct netsync_model 
 		.segments = clock->segments,
 		.knots = clock->knots,
 		.growth_ppm = { clock->growth_ppm[0], clock->growth_ppm[1] },
+		.num_deviations = clock->num_deviations,
+		.deviation_size = sizeof(*clock->deviations),
+		.deviations = clock->deviations,
 	};
 
 	return copy_sized_struct(model, &m, sizeof(m));
@@ -139,6 +164,13 @@ const struct netsync_segment *netsync_model_segment(const struct netsync_model *
 const struct netsync_knot *netsync_model_knot(const struct netsync_model *model, uint32_t index)
 {
 	return (const void *)((const char *)model->knots + (size_t)index * model->knot_size);
+}
+
+const struct netsync_deviation_knot *netsync_model_deviation(const struct netsync_model *model,
+							     uint32_t index)
+{
+	return (const void *)((const char *)model->deviations +
+			      (size_t)index * model->deviation_size);
 }
 
 /*
@@ -255,6 +287,42 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
 			return ret;
 	}
 	return 0;
+}
+
+/* Return the deviation at @t between two knots, or at the only one, or NETSYNC_UNKNOWN. */
+static int64_t interpolate_deviation(const struct netsync_clock *c, int64_t t)
+{
+	const struct netsync_deviation_knot *k, *next;
+	double part = 0;
+
+	if (!c->num_deviations || t < c->deviations[0].time_ns ||
+	    t > c->deviations[c->num_deviations - 1].time_ns)
+		return NETSYNC_UNKNOWN;
+	k = next = &c->deviations[LAST_UNTIL(c->deviations, c->num_deviations, time_ns, t)];
+	if (t > k->time_ns) {
+		next = k + 1;
+		part = compute_time_distance(k->time_ns, t) /
+		       compute_time_distance(k->time_ns, next->time_ns);
+	}
+	return interpolate_bound(k->deviation_ns, next->deviation_ns, part, 0);
+}
+
+int64_t netsync_deviation(const struct netsync_clock *clock, int64_t t)
+{
+	const int64_t deviation = interpolate_deviation(clock, t);
+	struct sides w;
+
+	if (deviation == NETSYNC_UNKNOWN)
+		return deviation;
+	w = find_bounds_at(clock, t, NULL);
+	return min64(deviation, max64(w.below, w.above));
+}
+
+void netsync_deviation_many(const struct netsync_clock *clock, size_t num, const int64_t *t,
+			    int64_t *deviation)
+{
+	for (size_t i = 0; i < num; i++)
+		deviation[i] = netsync_deviation(clock, t[i]);
 }
 
 static int compute_time_interval(const struct netsync_clock *clock, int64_t t, int64_t *lo,

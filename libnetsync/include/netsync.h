@@ -704,6 +704,16 @@ struct netsync_knot {
 	int64_t above_ns;
 };
 
+/*
+ * A knot of the standard deviation of the correction. Between knots, the deviation is linear in
+ * the host's time. It is unknown before the first and after the last knot, and next to a knot
+ * with NETSYNC_UNKNOWN. See netsync_deviation().
+ */
+struct netsync_deviation_knot {
+	int64_t time_ns;
+	int64_t deviation_ns;
+};
+
 struct netsync_model {
 	uint32_t size;	       /* sizeof(struct netsync_model) */
 	uint32_t num_segments; /* number of segments, at least 1 */
@@ -720,19 +730,25 @@ struct netsync_model {
 	const struct netsync_knot *knots;
 	/* Growth of the bounds, ppm of the time to the first and to the last knot. */
 	double growth_ppm[2];
+	uint32_t num_deviations; /* 0 if no standard deviation is known */
+	uint32_t deviation_size; /* size of an element of deviations, as for segment_size */
+	/* Read these with netsync_model_deviation(). */
+	const struct netsync_deviation_knot *deviations;
 };
 
 /* Return an element of an array, regardless of its size; @index must be valid. */
 const struct netsync_segment *netsync_model_segment(const struct netsync_model *model,
 						    uint32_t index);
 const struct netsync_knot *netsync_model_knot(const struct netsync_model *model, uint32_t index);
+const struct netsync_deviation_knot *netsync_model_deviation(const struct netsync_model *model,
+							     uint32_t index);
 
 /*
  * Create a clock from the numbers in @model, which are copied. Set @clock to the clock, to be
  * freed with netsync_clock_free().
  *
  * Return 0; -EINVAL if segments or knots are not in order, a rate is not positive and finite,
- * a bound or growth is negative, or a size is invalid; -ENOMEM.
+ * a bound, growth or deviation is negative, or a size is invalid; -ENOMEM.
  */
 int netsync_clock_new(const struct netsync_model *model, struct netsync_clock **clock);
 
@@ -767,6 +783,32 @@ int netsync_convert(const struct netsync_clock *clock, int64_t t, int64_t *t_ref
  */
 int netsync_convert_many(const struct netsync_clock *clock, size_t num, const int64_t *t,
 			 int64_t *t_ref, int64_t *bound);
+
+/*
+ * Return the standard deviation of the correction of time @t, in ns. It is the root mean square
+ * error of the result of netsync_convert() that the model of NETSYNC_METHOD_MODEL expects, given
+ * all messages, if the minimum delays of both directions of each pair are equal. Unlike the
+ * bound, it is an estimate of the typical error, and not a guarantee.
+ *
+ * Return NETSYNC_UNKNOWN if the method computes no deviation, outside the host's span, and while
+ * the steering of the host or of the reference is unreported (netsync_push_clock()). The
+ * deviation of the reference's own times is 0.
+ *
+ * Let d0 and d1 be the deviations at the last knot (struct netsync_deviation_knot) at or before
+ * @t, and at the next one, at the times t0 and t1. The result is d0 + (d1 - d0) * (t - t0) /
+ * (t1 - t0), rounded up to 1 ns, or the bound at @t if the bound is smaller. The deviation of a
+ * linear interpolation is at most this large, regardless of the correlation of the errors at the
+ * two knots (Minkowski's inequality). The library adds knots where a clock may deviate from a
+ * linear interpolation.
+ */
+int64_t netsync_deviation(const struct netsync_clock *clock, int64_t t);
+
+/*
+ * Compute the standard deviations at @num times @t, in any order, as netsync_deviation() does.
+ * @deviation, which may be @t, is an array for the results.
+ */
+void netsync_deviation_many(const struct netsync_clock *clock, size_t num, const int64_t *t,
+			    int64_t *deviation);
 
 /*
  * Find the interval of reference time, @lo to @hi, that contains an event at time @t on

@@ -5,7 +5,7 @@
     for message in result.messages(["web", "db"]):
         print(message.time_ns, message.host, message.msg.event.name)
 """
-from .clock import Clock, Converted, Interval, Knot, Segment
+from .clock import Clock, Converted, Deviation, Interval, Knot, Segment
 from .errors import Error
 from .estimate import Synchronization
 from .events import ClockPoint, Message, Packet
@@ -18,8 +18,9 @@ from .sync import sync
 from .traces import Corrected
 
 __all__ = [
-    "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Dir", "Error",
-    "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit", "Message",
-    "Method", "Packet", "Pair", "Quality", "Reader", "Result", "Segment", "Sequence", "Served",
-    "Stack", "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync", "version",
+    "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Deviation", "Dir",
+    "Error", "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit",
+    "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Result", "Segment", "Sequence",
+    "Served", "Stack", "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync",
+    "version",
 ]

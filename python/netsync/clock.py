@@ -45,6 +45,12 @@ class Knot(NamedTuple):
     above_ns: Optional[int]
 
 
+class Deviation(NamedTuple):
+    """The standard deviation of the correction at a time: struct netsync_deviation_knot."""
+    time_ns: int
+    deviation_ns: Optional[int]     # None if unknown
+
+
 class Converted(NamedTuple):
     time_ns: int
     bound_ns: Optional[int]         # largest distance from the truth
@@ -103,6 +109,16 @@ def _bound(value: Optional[int]) -> int:
     return s.UNKNOWN if value is None else int64(value)
 
 
+def _integers(numpy: Any, times: Any) -> Any:
+    """Return the times of a numpy array as contiguous 64-bit integers."""
+    is_date = times.dtype == numpy.dtype("datetime64[ns]")
+    if not is_date and (times.dtype.kind not in "iu" or
+                        not numpy.can_cast(times.dtype, numpy.int64)):
+        raise TypeError(f"times must be int64 or datetime64[ns], not {times.dtype}; a "
+                        "float cannot represent them exactly")
+    return numpy.ascontiguousarray(times.view("int64") if is_date else times, dtype=numpy.int64)
+
+
 def _does_not_fit(ret: int) -> Error:
     return fail(ret, "The corrected time does not fit into 64 bits.")
 
@@ -116,20 +132,27 @@ class Clock:
     _span: Optional[Span] = None
 
     def __init__(self, segments: Iterable[Segment], knots: Iterable[Knot] = (),
-                 growth_ppm: Tuple[float, float] = (0.0, 0.0)) -> None:
-        segment_list, knot_list = list(segments), list(knots)
+                 growth_ppm: Tuple[float, float] = (0.0, 0.0),
+                 deviations: Iterable[Deviation] = ()) -> None:
+        segment_list, knot_list, deviation_list = list(segments), list(knots), list(deviations)
         segment_array = (s.netsync_segment * max(1, len(segment_list)))(*(
             s.netsync_segment(int64(g.from_ns), int64(g.to_ns), int64(g.offset_ns), g.rate,
                               _bound(g.bound_ns)) for g in segment_list))
         knot_array = (s.netsync_knot * max(1, len(knot_list)))(*(
             s.netsync_knot(int64(k.time_ns), _bound(k.below_ns), _bound(k.above_ns))
             for k in knot_list))
+        deviation_array = (s.netsync_deviation_knot * max(1, len(deviation_list)))(*(
+            s.netsync_deviation_knot(int64(d.time_ns), _bound(d.deviation_ns))
+            for d in deviation_list))
         model = s.netsync_model(
             size=ctypes.sizeof(s.netsync_model), num_segments=len(segment_list),
             num_knots=len(knot_list), segment_size=ctypes.sizeof(s.netsync_segment),
             knot_size=ctypes.sizeof(s.netsync_knot),
             segments=ctypes.cast(segment_array, POINTER(s.netsync_segment)),
-            knots=ctypes.cast(knot_array, POINTER(s.netsync_knot)), growth_ppm=growth_ppm)
+            knots=ctypes.cast(knot_array, POINTER(s.netsync_knot)), growth_ppm=growth_ppm,
+            num_deviations=len(deviation_list),
+            deviation_size=ctypes.sizeof(s.netsync_deviation_knot),
+            deviations=ctypes.cast(deviation_array, POINTER(s.netsync_deviation_knot)))
         self._make(model)
 
     @classmethod
@@ -146,7 +169,7 @@ class Clock:
         ret = core.netsync_clock_new(model, pointer)
         if ret:
             raise fail(ret, "Invalid clock: segments and knots must be in order, rates "
-                       "positive, bounds not negative."
+                       "positive, bounds and deviations not negative."
                        if ret == -errno.EINVAL else "Out of memory.")
         self._handle = Handle(pointer.value, core.netsync_clock_free)
 
@@ -167,6 +190,14 @@ class Clock:
         model = self._model()
         elements = (core.netsync_model_knot(model, i)[0] for i in range(model.num_knots))
         return tuple(Knot(e.time_ns, known(e.below_ns), known(e.above_ns)) for e in elements)
+
+    @property
+    def deviations(self) -> Tuple[Deviation, ...]:
+        """Knots of the standard deviation; empty if the method does not compute it."""
+        model = self._model()
+        elements = (core.netsync_model_deviation(model, i)[0]
+                    for i in range(model.num_deviations))
+        return tuple(Deviation(e.time_ns, known(e.deviation_ns)) for e in elements)
 
     @property
     def growth_ppm(self) -> Tuple[float, float]:
@@ -192,6 +223,11 @@ class Clock:
         if ret:
             raise _does_not_fit(ret)
         return Converted(t_ref.value, known(bound.value))
+
+    def deviation(self, time_ns: SupportsIndex) -> Optional[int]:
+        """Return the standard deviation of the correction of a time, in ns, or None where it
+        is unknown. It is not a bound; see netsync_deviation(3)."""
+        return known(core.netsync_deviation(self._handle.pointer, int64(time_ns)))
 
     def interval(self, time_ns: SupportsIndex, *, extrapolate: bool = False) -> Interval:
         """Return the earliest and the latest time of an event on the reference clock,
@@ -229,14 +265,26 @@ class Clock:
         self._convert(len(given), *(a.buffer_info()[0] for a in (given, t_ref, bound)))
         return t_ref, bound
 
+    def deviation_many(self, times: Union["numpy.ndarray[Any, Any]", Iterable[int]]) -> Any:
+        """Return the standard deviations at these times, in ns: for a numpy array as a numpy
+        array of the same shape, else as array.array("q"). An unknown one is 2**63 - 1."""
+        numpy = sys.modules.get("numpy")
+        result: Any
+        if numpy is not None and isinstance(times, numpy.ndarray):
+            given = _integers(numpy, times)
+            result = numpy.empty(times.shape, "int64")
+            num, addresses = given.size, (given.ctypes.data, result.ctypes.data)
+        else:
+            given = array.array("q", map(int64, times))
+            result = array.array("q", bytes(8 * len(given)))
+            num, addresses = len(given), (given.buffer_info()[0], result.buffer_info()[0])
+        core.netsync_deviation_many(self._handle.pointer, num,
+                                    *(ctypes.cast(a, _Times) for a in addresses))
+        return result
+
     def _convert_numpy(self, numpy: Any, times: Any, extrapolate: bool) -> Any:
         is_date = times.dtype == numpy.dtype("datetime64[ns]")
-        if not is_date and (times.dtype.kind not in "iu" or
-                            not numpy.can_cast(times.dtype, numpy.int64)):
-            raise TypeError(f"times must be int64 or datetime64[ns], not {times.dtype}; a "
-                            "float cannot represent them exactly")
-        given = numpy.ascontiguousarray(times.view("int64") if is_date else times,
-                                        dtype=numpy.int64)
+        given = _integers(numpy, times)
         if given.size and not extrapolate:
             self._check(int(given.min()), int(given.max()))
         t_ref, bound = numpy.empty(times.shape, "int64"), numpy.empty(times.shape, "int64")

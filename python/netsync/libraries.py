@@ -51,9 +51,13 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_clock_model": (c_int, c_void_p, POINTER(s.netsync_model)),
     "netsync_model_segment": (POINTER(s.netsync_segment), POINTER(s.netsync_model), c_uint32),
     "netsync_model_knot": (POINTER(s.netsync_knot), POINTER(s.netsync_model), c_uint32),
+    "netsync_model_deviation": (POINTER(s.netsync_deviation_knot), POINTER(s.netsync_model),
+                                c_uint32),
     "netsync_convert": (c_int, c_void_p, c_int64, POINTER(c_int64), POINTER(c_int64)),
     "netsync_convert_many": (c_int, c_void_p, c_size_t, POINTER(c_int64), POINTER(c_int64),
                              POINTER(c_int64)),
+    "netsync_deviation": (c_int64, c_void_p, c_int64),
+    "netsync_deviation_many": (None, c_void_p, c_size_t, POINTER(c_int64), POINTER(c_int64)),
     "netsync_interval": (c_int, c_void_p, c_int64, POINTER(c_int64), POINTER(c_int64)),
     "netsync_order": (c_int, c_void_p, c_int64, c_void_p, c_int64),
 }

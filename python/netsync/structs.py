@@ -137,12 +137,17 @@ class netsync_knot(Structure):
     _fields_ = [("time_ns", c_int64), ("below_ns", c_int64), ("above_ns", c_int64)]
 
 
+class netsync_deviation_knot(Structure):
+    _fields_ = [("time_ns", c_int64), ("deviation_ns", c_int64)]
+
+
 class netsync_model(Structure):
     _fields_ = [
         ("size", c_uint32), ("num_segments", c_uint32), ("num_knots", c_uint32),
         ("segment_size", c_uint32), ("knot_size", c_uint32), ("reserved", c_uint32),
         ("segments", POINTER(netsync_segment)), ("knots", POINTER(netsync_knot)),
-        ("growth_ppm", c_double * 2),
+        ("growth_ppm", c_double * 2), ("num_deviations", c_uint32),
+        ("deviation_size", c_uint32), ("deviations", POINTER(netsync_deviation_knot)),
     ]
 
 

@@ -158,6 +158,138 @@ static void test_interval(void **state)
 	netsync_clock_free(d);
 }
 
+/* A clock without bounds, or with the bound @bound everywhere, if it is not negative. */
+static struct netsync_clock *make_clock_with_deviations(const struct netsync_deviation_knot *d,
+							uint32_t n, int64_t bound)
+{
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1, 0 };
+	const struct netsync_knot k = { EPOCH, bound, bound };
+	const struct netsync_model m = {
+		.size = sizeof(m),
+		.num_segments = 1,
+		.segment_size = sizeof(s),
+		.segments = &s,
+		.num_knots = bound >= 0,
+		.knot_size = sizeof(k),
+		.knots = &k,
+		.num_deviations = n,
+		.deviation_size = sizeof(*d),
+		.deviations = d,
+	};
+	struct netsync_clock *c = NULL;
+
+	return netsync_clock_new(&m, &c) ? NULL : c;
+}
+
+/* Deviations are linear between knots, rounded up, at most the bound, and known only there. */
+static void test_deviation(void **state)
+{
+	const struct netsync_deviation_knot d[] = {
+		{ EPOCH, 100 },
+		{ EPOCH + SEC, 201 },
+		{ EPOCH + 2 * SEC, NETSYNC_UNKNOWN },
+		{ EPOCH + 3 * SEC, 5 },
+	};
+	struct netsync_clock *c = make_clock_with_deviations(d, 4, -1);
+	struct netsync_clock *bounded = make_clock_with_deviations(d, 4, 120);
+	struct netsync_clock *unknown = make_clock_with_deviations(d, 4, NETSYNC_UNKNOWN);
+	struct netsync_clock *one = make_clock_with_deviations(d, 1, -1);
+	struct netsync_clock *none = make_clock_with_deviations(NULL, 0, 120);
+
+	(void)state;
+	assert_int_equal(netsync_deviation(c, EPOCH), 100);
+	assert_int_equal(netsync_deviation(c, EPOCH + 1), 101);
+	assert_int_equal(netsync_deviation(c, EPOCH + SEC / 2), 151);
+	assert_int_equal(netsync_deviation(c, EPOCH + SEC), 201);
+	assert_int_equal(netsync_deviation(c, EPOCH + SEC + 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, EPOCH + 2 * SEC), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, EPOCH + 3 * SEC - 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, EPOCH + 3 * SEC), 5);
+	assert_int_equal(netsync_deviation(c, EPOCH + 3 * SEC + 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, EPOCH - 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, INT64_MIN), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, INT64_MAX), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(bounded, EPOCH + SEC / 10), 111);
+	assert_int_equal(netsync_deviation(bounded, EPOCH + SEC / 2), 120);
+	assert_int_equal(netsync_deviation(bounded, EPOCH + SEC + 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(unknown, EPOCH + SEC / 2), 151);
+	assert_int_equal(netsync_deviation(one, EPOCH), 100);
+	assert_int_equal(netsync_deviation(one, EPOCH + 1), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(none, EPOCH), NETSYNC_UNKNOWN);
+	netsync_clock_free(c);
+	netsync_clock_free(bounded);
+	netsync_clock_free(unknown);
+	netsync_clock_free(one);
+	netsync_clock_free(none);
+}
+
+static void test_many_deviations(void **state)
+{
+	const struct netsync_deviation_knot d[] = { { EPOCH, 100 }, { EPOCH + SEC, 900 } };
+	struct netsync_clock *c = make_clock_with_deviations(d, 2, -1);
+	int64_t t[100], deviation[100];
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		t[i] = EPOCH + (i * 37 % 100) * SEC / 90;
+	netsync_deviation_many(c, 100, t, deviation);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(deviation[i], netsync_deviation(c, t[i]));
+	netsync_deviation_many(c, 100, t, t);
+	assert_memory_equal(t, deviation, sizeof(t));
+	netsync_deviation_many(c, 0, NULL, NULL);
+	netsync_clock_free(c);
+}
+
+/* Invalid deviations are refused; the extremes of times and deviations are not. */
+static void test_refused_deviations(void **state)
+{
+	const struct netsync_deviation_knot bad[][2] = {
+		{ { 5, -1 }, { 6, 1 } },
+		{ { 5, 1 }, { 5, 1 } },
+		{ { 6, 1 }, { 5, 1 } },
+		{ { 5, 1 }, { 6, INT64_MIN } },
+	};
+	const struct netsync_deviation_knot wide[] = { { INT64_MIN, INT64_MAX - 1 },
+						       { INT64_MAX, INT64_MAX - 1 } };
+	struct netsync_clock *c = make_clock_with_deviations(wide, 2, -1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_null(make_clock_with_deviations(bad[i], 2, -1));
+	assert_null(make_clock_with_deviations(NULL, 1, -1));
+	assert_non_null(c);
+	assert_int_equal(netsync_deviation(c, 0), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_deviation(c, INT64_MIN), NETSYNC_UNKNOWN);
+	netsync_clock_free(c);
+}
+
+/* A caller built with the first version has a shorter model, without deviations. */
+static void test_shorter_model(void **state)
+{
+	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 7, 1, 0 };
+	struct netsync_model m = {
+		.size = offsetof(struct netsync_model, num_deviations),
+		.num_segments = 1,
+		.segment_size = sizeof(s),
+		.segments = &s,
+		.num_deviations = 1000,
+	};
+	struct netsync_model out = { .size = offsetof(struct netsync_model, num_deviations),
+				     .num_deviations = 1000 };
+	struct netsync_clock *c = NULL;
+
+	(void)state;
+	assert_int_equal(netsync_clock_new(&m, &c), 0);
+	assert_int_equal(netsync_deviation(c, EPOCH), NETSYNC_UNKNOWN);
+	assert_int_equal(netsync_clock_model(c, &out), 0);
+	assert_int_equal(out.num_segments, 1);
+	assert_int_equal(out.num_deviations, 1000);
+	netsync_clock_free(c);
+	m.size--;
+	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
+}
+
 static void test_order(void **state)
 {
 	const struct netsync_segment s[] = { { EPOCH, EPOCH + SEC, 0, 1, 0 },
@@ -260,6 +392,13 @@ static void test_larger_elements(void **state)
 		{ { EPOCH, 500, 700 }, -1 },
 		{ { EPOCH + SEC, 1000, 600 }, -1 },
 	};
+	const struct {
+		struct netsync_deviation_knot d;
+		int64_t later[3];
+	} d[] = {
+		{ { EPOCH, 50 }, { -1, -1, -1 } },
+		{ { EPOCH + SEC, 70 }, { -1, -1, -1 } },
+	};
 	const struct netsync_model m = {
 		.size = sizeof(m),
 		.num_segments = 2,
@@ -268,6 +407,9 @@ static void test_larger_elements(void **state)
 		.num_knots = 2,
 		.knot_size = sizeof(*k),
 		.knots = &k->k,
+		.num_deviations = 2,
+		.deviation_size = sizeof(*d),
+		.deviations = &d->d,
 	};
 	struct netsync_model out = { .size = sizeof(out) };
 	struct netsync_clock *c = NULL;
@@ -278,9 +420,13 @@ static void test_larger_elements(void **state)
 	assert_int_equal(get_bound_of_time(c, EPOCH + SEC), 1000);
 	assert_ptr_equal(netsync_model_segment(&m, 1), &s[1].s);
 	assert_ptr_equal(netsync_model_knot(&m, 1), &k[1].k);
+	assert_ptr_equal(netsync_model_deviation(&m, 1), &d[1].d);
+	assert_int_equal(netsync_deviation(c, EPOCH + SEC / 2), 60);
 	assert_int_equal(netsync_clock_model(c, &out), 0);
 	assert_int_equal(netsync_model_segment(&out, 1)->offset_ns, 101000);
 	assert_int_equal(netsync_model_knot(&out, 1)->below_ns, 1000);
+	assert_int_equal(out.num_deviations, 2);
+	assert_int_equal(netsync_model_deviation(&out, 1)->deviation_ns, 70);
 	netsync_clock_free(c);
 }
 
@@ -313,11 +459,13 @@ static void test_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),	 cmocka_unit_test(test_larger_elements),
-		cmocka_unit_test(test_segments), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bound),	 cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_order),	 cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_larger_elements),
+		cmocka_unit_test(test_segments),      cmocka_unit_test(test_many),
+		cmocka_unit_test(test_bound),	      cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_order),	      cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_deviation),     cmocka_unit_test(test_many_deviations),
+		cmocka_unit_test(test_shorter_model), cmocka_unit_test(test_refused_deviations),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -40,6 +40,10 @@ static void check_instant(const struct netsync_clock *c, int64_t t)
 	if (bound < 0 || lo > hi || at < lo || at > hi)
 		play_fail("%lld: %lld with a bound of %lld, from %lld to %lld", (long long)t,
 			  (long long)at, (long long)bound, (long long)lo, (long long)hi);
+	if (netsync_deviation(c, t) < 0 ||
+	    (netsync_deviation(c, t) > bound && netsync_deviation(c, t) != NETSYNC_UNKNOWN))
+		play_fail("%lld: a deviation of %lld and a bound of %lld", (long long)t,
+			  (long long)netsync_deviation(c, t), (long long)bound);
 	if (bound != NETSYNC_UNKNOWN && ((__int128)at - lo > bound || (__int128)hi - at > bound))
 		play_fail("%lld: the interval is wider than the bound", (long long)t);
 }
@@ -58,6 +62,8 @@ static void check_clock(const struct netsync_clock *c, const struct netsync_host
 		check_instant(c, extremes[i]);
 	for (uint32_t i = 0; i < m.num_knots; i++)
 		check_instant(c, netsync_model_knot(&m, i)->time_ns);
+	for (uint32_t i = 0; i < m.num_deviations; i++)
+		check_instant(c, netsync_model_deviation(&m, i)->time_ns);
 	if (netsync_clock_new(&m, &again))
 		play_fail("no clock can be made of the model of one");
 	netsync_clock_free(again);
