@@ -57,6 +57,8 @@ int netsync_get_host(const struct netsync *ns, uint32_t index, struct netsync_ho
 		.num_steps = h->num_steps,
 		.silent_ns = h->silent,
 		.contradicted = h->contradicted,
+		.deviation_median_ns = h->deviation_median,
+		.deviation_max_ns = h->deviation_max,
 	};
 	if (h->first <= h->last) {
 		i.first_ns = h->origin + (ns->solved ? h->span.lo : h->first);

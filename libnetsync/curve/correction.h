@@ -46,6 +46,11 @@ struct doubt {
 struct deviation_knot {
 	double t;
 	double deviation; /* standard deviation, if minimum delays are symmetric */
+	/*
+	 * Further deviation half-way from the previous knot, independent of those of both knots.
+	 * correction_deviation_at() does not include it.
+	 */
+	double between;
 };
 
 /*

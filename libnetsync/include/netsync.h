@@ -553,6 +553,12 @@ struct netsync_host_info {
 	 */
 	uint32_t contradicted;
 	uint32_t reserved;
+	/*
+	 * Median and maximum over the span of netsync_deviation(). Times at which the deviation
+	 * is unknown count as the largest ones.
+	 */
+	int64_t deviation_median_ns;
+	int64_t deviation_max_ns;
 };
 
 /*
@@ -788,11 +794,13 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
  * Return the standard deviation of the correction of time @t, in ns. It is the root mean square
  * error of the result of netsync_convert() that the model of NETSYNC_METHOD_MODEL expects, given
  * all messages, if the minimum delays of both directions of each pair are equal. Unlike the
- * bound, it is an estimate of the typical error, and not a guarantee.
+ * bound, it is an estimate of the typical error, and not a guarantee. The model learns the noise
+ * of clocks and delays, and treats it as exact: errors are typically 0.5 to 2 times as large. They
+ * are larger where the model's assumptions fail, for example if delays grow for a long time.
  *
- * Return NETSYNC_UNKNOWN if the method computes no deviation, outside the host's span, and while
- * the steering of the host or of the reference is unreported (netsync_push_clock()). The
- * deviation of the reference's own times is 0.
+ * Return NETSYNC_UNKNOWN if the method computes no deviation, outside the host's span, and where
+ * messages or clock readings (netsync_push_clock()) show that the correction may not follow the
+ * clocks. The deviation of the reference's own times is 0.
  *
  * Let d0 and d1 be the deviations at the last knot (struct netsync_deviation_knot) at or before
  * @t, and at the next one, at the times t0 and t1. The result is d0 + (d1 - d0) * (t - t0) /

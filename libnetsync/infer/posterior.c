@@ -132,6 +132,27 @@ static double compute_posterior_deviation(const struct chain *c)
 	return sqrt(span > 0 ? sum / span : c->knot[0].variance);
 }
 
+/*
+ * Return the standard deviation of the phase half-way from the previous knot, relative to the
+ * line between the phases at both knots. A jump or white noise may occur anywhere between the
+ * knots, hence 1/4 of the variance. The cubic is above the line by 1/8 of the length times the
+ * frequency increment, and the phase by up to as much again, depending on the time of the
+ * increment. Drift changes the frequency smoothly. The prior variances of increments are upper
+ * limits of the posterior ones.
+ */
+static double compute_deviation_between_knots(const struct chain *c, const struct knot *k)
+{
+	const double length = k->length;
+	const double drift = c->intensity[STATE_DRIFT] * length * length * length / 3;
+	double variance = c->intensity[STATE_PHASE] * length / 4 +
+			  (2 * k->bend + drift) * length * length / 64;
+
+	/* A significant jump is a step of the curve. */
+	if (!is_jump_significant(k))
+		variance += fmax(k->jump, 0) / 4;
+	return sqrt(variance);
+}
+
 /* Set the deviations of a correction at the knots, in ascending order of time. */
 static void set_deviations(const struct inference *n, const struct chain *chain,
 			   struct correction *c)
@@ -140,6 +161,7 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 		const struct deviation_knot k = {
 			.t = infer_convert_to_own_time(n, c, chain->knot[i].t),
 			.deviation = sqrt(chain->knot[i].variance),
+			.between = i ? compute_deviation_between_knots(chain, &chain->knot[i]) : 0,
 		};
 
 		if (!c->num_known_to || k.t > c->known_to[c->num_known_to - 1].t)

@@ -523,32 +523,64 @@ static int compare_bounds(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
-void host_summarize(struct host *host)
+/* List the times at which the medians of a host's span are computed. */
+static void list_span_instants(const struct host *host, int64_t t[MEDIAN_OF])
 {
-	struct netsync_model m = { .size = sizeof(m) };
-	int64_t sorted[MEDIAN_OF], ends[2], first = host->span.lo, t;
+	for (int i = 0; i < MEDIAN_OF; i++)
+		t[i] = host->origin + host->span.lo +
+		       (int64_t)((__int128)(host->span.hi - host->span.lo) * i / (MEDIAN_OF - 1));
+}
 
-	netsync_clock_model(host->clock, &m);
-	for (int i = 0; i < MEDIAN_OF; i++) {
-		int64_t at = host->origin + first +
-			     (int64_t)((__int128)(host->span.hi - first) * i / (MEDIAN_OF - 1));
+static bool is_in_span(const struct host *host, int64_t t)
+{
+	return t - host->origin >= host->span.lo && t - host->origin <= host->span.hi;
+}
 
-		if (netsync_convert(host->clock, at, &t, &sorted[i]))
+static void summarize_bounds(struct host *host, const struct netsync_model *m,
+			     const int64_t at[MEDIAN_OF])
+{
+	int64_t sorted[MEDIAN_OF], ends[2], t;
+
+	for (int i = 0; i < MEDIAN_OF; i++)
+		if (netsync_convert(host->clock, at[i], &t, &sorted[i]))
 			sorted[i] = NETSYNC_UNKNOWN;
-	}
 	ends[0] = sorted[0];
 	ends[1] = sorted[MEDIAN_OF - 1];
 	qsort(sorted, MEDIAN_OF, sizeof(*sorted), compare_bounds);
 	host->bound_median = sorted[MEDIAN_OF / 2];
 	/* Bounds are straight lines between knots, which may also lie outside of the span. */
 	host->bound_max = max64(ends[0], ends[1]);
-	for (uint32_t i = 0; i < m.num_knots; i++) {
-		const struct netsync_knot *k = &m.knots[i];
-		int64_t at = k->time_ns - host->origin;
+	for (uint32_t i = 0; i < m->num_knots; i++)
+		if (is_in_span(host, m->knots[i].time_ns))
+			host->bound_max = max64(host->bound_max,
+						max64(m->knots[i].below_ns, m->knots[i].above_ns));
+}
 
-		if (at >= first && at <= host->span.hi)
-			host->bound_max = max64(host->bound_max, max64(k->below_ns, k->above_ns));
-	}
+static void summarize_deviations(struct host *host, const struct netsync_model *m,
+				 const int64_t at[MEDIAN_OF])
+{
+	int64_t sorted[MEDIAN_OF];
+
+	netsync_deviation_many(host->clock, MEDIAN_OF, at, sorted);
+	qsort(sorted, MEDIAN_OF, sizeof(*sorted), compare_bounds);
+	host->deviation_median = sorted[MEDIAN_OF / 2];
+	host->deviation_max = sorted[MEDIAN_OF - 1];
+	for (uint32_t i = 0; i < m->num_deviations; i++)
+		if (is_in_span(host, m->deviations[i].time_ns))
+			host->deviation_max = max64(host->deviation_max,
+						    netsync_deviation(host->clock,
+								      m->deviations[i].time_ns));
+}
+
+void host_summarize(struct host *host)
+{
+	struct netsync_model m = { .size = sizeof(m) };
+	int64_t at[MEDIAN_OF];
+
+	netsync_clock_model(host->clock, &m);
+	list_span_instants(host, at);
+	summarize_bounds(host, &m, at);
+	summarize_deviations(host, &m, at);
 	/* A clock is accurate if its bound holds: it has one, at least half of the time. */
 	if (host->bound_median == NETSYNC_UNKNOWN && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;
@@ -660,6 +692,7 @@ static int64_t silence_of(const struct reduction *r, uint32_t h)
 int reduction_make_clock(const struct reduction *r, uint32_t h)
 {
 	struct host *host = &r->host[h];
+	struct netsync_deviation_knot *deviation = NULL;
 	struct netsync_segment *segment;
 	int64_t n = correction_segments(&r->correction[h], &r->correction[r->reference],
 					host->origin, r->host[r->reference].origin, &segment);
@@ -686,8 +719,11 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 	if (!ret)
 		ret = set_steps(r, h);
 	if (!ret)
+		ret = reduction_set_deviations(r, h, &m, &deviation);
+	if (!ret)
 		ret = netsync_clock_new(&m, &host->clock);
 	free(segment);
+	free(deviation);
 	free((void *)m.knots);
 	if (ret)
 		return ret;

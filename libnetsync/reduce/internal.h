@@ -161,6 +161,13 @@ bool reduction_is_contradicted(const struct reduction *r, uint32_t h);
 int reduction_make_clock(const struct reduction *r, uint32_t h);
 
 /*
+ * Add the standard deviations of a host's clock to @m, which has its segments, if the method
+ * computes them. *knot is to be freed. Return 0 or -ENOMEM.
+ */
+int reduction_set_deviations(const struct reduction *r, uint32_t h, struct netsync_model *m,
+			     struct netsync_deviation_knot **knot);
+
+/*
  * Check the bounds that were made against the messages that were kept: lower the qualities of
  * pairs that do not agree, and note when the bound of a host cannot be claimed; @last: note the
  * whole host. Return: 0, 1 if clocks are to be made again, or -ENOMEM.

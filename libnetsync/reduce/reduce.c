@@ -137,6 +137,7 @@ static int make_reference(const struct reduction *r)
 		.rate = 1,
 	};
 	struct netsync_knot knot = { .time_ns = seg.from_ns };
+	const struct netsync_deviation_knot deviation[] = { { seg.from_ns, 0 }, { seg.to_ns, 0 } };
 	struct netsync_model m = {
 		.size = sizeof(m),
 		.num_segments = 1,
@@ -145,6 +146,11 @@ static int make_reference(const struct reduction *r)
 		.knot_size = sizeof(knot),
 		.segments = &seg,
 		.knots = &knot,
+		.num_deviations = !r->task->method->model ? 0 :
+				  seg.from_ns < seg.to_ns ? 2 :
+							    1,
+		.deviation_size = sizeof(*deviation),
+		.deviations = deviation,
 	};
 
 	/* One that shares no message with any host is the reference of none. */
@@ -152,6 +158,7 @@ static int make_reference(const struct reduction *r)
 				NETSYNC_ABSENT :
 				NETSYNC_ACCURATE;
 	host->bound_median = host->bound_max = 0;
+	host->deviation_median = host->deviation_max = m.num_deviations ? 0 : NETSYNC_UNKNOWN;
 	host->silent = 0;
 	return netsync_clock_new(&m, &host->clock);
 }
@@ -207,6 +214,8 @@ static int make_clocks(struct reduction *r)
 		r->host[h].quality = NETSYNC_ABSENT;
 		r->host[h].bound_median = NETSYNC_UNKNOWN;
 		r->host[h].bound_max = NETSYNC_UNKNOWN;
+		r->host[h].deviation_median = NETSYNC_UNKNOWN;
+		r->host[h].deviation_max = NETSYNC_UNKNOWN;
 		r->host[h].silent = 0;
 	}
 	reduction_set_qualities(r);

@@ -33,6 +33,8 @@ struct host {
 	uint32_t island;
 	int64_t bound_median;
 	int64_t bound_max;
+	int64_t deviation_median;
+	int64_t deviation_max;
 	bool contradicted; /* by its messages: no clocks satisfy them */
 	int64_t silent;	   /* in which a daemon may have steered clocks, ns */
 	struct netsync_clock *clock;
@@ -73,8 +75,8 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t
 	   struct task *task);
 
 /*
- * Set the median and the largest bound of a host's clock over its span. Without a bound most of
- * the time it is not accurate.
+ * Set the median and the largest bound and deviation of a host's clock over its span. Without a
+ * bound most of the time it is not accurate.
  */
 void host_summarize(struct host *host);
 

@@ -383,6 +383,77 @@ static int make_knots(struct translation *t, struct netsync_model *m, struct net
 	return 0;
 }
 
+/* ---- deviations --------------------------------------------------------- */
+
+/* Is a time of the host's, or the reference's at that instant, in a doubt? */
+static bool is_in_doubt(const struct translation *t, int64_t own)
+{
+	return doubt_near(t->host, own) || doubt_near(t->reference, convert(t, own));
+}
+
+/* Return the deviation at a time, with the largest errors of both raw times. */
+static int64_t translate_deviation(const struct translation *t, const struct netsync_model *raw,
+				   int64_t own)
+{
+	const int64_t first = raw->deviations[0].time_ns;
+	const int64_t last = raw->deviations[raw->num_deviations - 1].time_ns;
+	/* The time of a knot may lead back to a raw time that is 1 ns outside. */
+	const int64_t at = max64(first, min64(last, polyline_at(&t->host->map, own)));
+	const int64_t deviation = netsync_deviation(t->clock, at);
+
+	if (t->host == t->reference)
+		return 0;
+	if (deviation >= NETSYNC_MAX_SPAN || is_in_doubt(t, own))
+		return NETSYNC_UNKNOWN;
+	return deviation + t->host->error + t->reference->error;
+}
+
+/* The deviation becomes unknown within 1 ns where a doubt of either clock begins or ends. */
+static int add_doubts_of_both(struct translation *t)
+{
+	const struct steering *ref = t->reference;
+	int ret = add_doubts(t);
+
+	for (size_t i = 0; !ret && i < ref->num_doubts; i++) {
+		const int64_t ends[] = { when(t, ref->doubt[i].at.lo),
+					 when(t, ref->doubt[i].at.hi) };
+
+		for (int k = 0; !ret && k < 6; k++)
+			ret = add_instant(t, clamp_to_int64((__int128)ends[k / 3] + k % 3 - 1));
+	}
+	return ret;
+}
+
+/* Replace the deviations of a clock by translated ones, which are to be freed. */
+static int make_deviations(struct translation *t, struct netsync_model *m,
+			   struct netsync_deviation_knot **deviations)
+{
+	const struct netsync_model raw = *m;
+	struct range own;
+	int ret;
+
+	m->num_deviations = 0;
+	if (!raw.num_deviations)
+		return 0;
+	own.lo = polyline_inverse(&t->host->map, raw.deviations[0].time_ns);
+	own.hi = polyline_inverse(&t->host->map, raw.deviations[raw.num_deviations - 1].time_ns);
+	t->num = 0;
+	ret = add_doubts_of_both(t);
+	for (uint32_t i = 0; !ret && i < raw.num_deviations; i++)
+		ret = add_instant(t, polyline_inverse(&t->host->map, raw.deviations[i].time_ns));
+	sort_instants(t);
+	*deviations = ret ? NULL : calloc(t->num + 1, sizeof(**deviations));
+	if (!*deviations)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->num; i++)
+		if (t->instant[i] >= own.lo && t->instant[i] <= own.hi)
+			(*deviations)[m->num_deviations++] = (struct netsync_deviation_knot){
+				t->instant[i], translate_deviation(t, &raw, t->instant[i])
+			};
+	m->deviations = *deviations;
+	return 0;
+}
+
 /* ---- hosts -------------------------------------------------------------- */
 
 /* The outermost segments, which go on for ever, have other rates in the clocks' own times. */
@@ -407,6 +478,7 @@ static int translate(struct host *h, const struct steering *own, const struct st
 	};
 	struct netsync_model m = { .size = sizeof(m) }, raw;
 	struct netsync_segment *segments = NULL;
+	struct netsync_deviation_knot *deviations = NULL;
 	struct netsync_knot *knots = NULL;
 	struct netsync_clock *clock = NULL;
 	int ret;
@@ -423,11 +495,14 @@ static int translate(struct host *h, const struct steering *own, const struct st
 		segments = make_segments(&t, &m.num_segments);
 		m.segments = segments;
 		ret = segments ? make_knots(&t, &m, &knots) : -ENOMEM;
+		if (!ret)
+			ret = make_deviations(&t, &m, &deviations);
 		if (!ret) {
 			add_growth(&m, &raw);
 			ret = netsync_clock_new(&m, &clock);
 		}
 	}
+	free(deviations);
 	free(knots);
 	free(segments);
 	free(t.instant);

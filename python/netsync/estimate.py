@@ -186,7 +186,9 @@ def _host(pointer: int, host: int) -> Host:
         Clock._copy(clock) if clock else None,
         tuple(_step(pointer, host, i) for i in range(info.num_steps)),
         _stack(pointer, host, Dir.OUT), _stack(pointer, host, Dir.IN),
-        steering=_steering(pointer, host), silent_ns=info.silent_ns)
+        steering=_steering(pointer, host), silent_ns=info.silent_ns,
+        deviation_median_ns=known(info.deviation_median_ns),
+        deviation_max_ns=known(info.deviation_max_ns))
 
 
 def _pair(pointer: int, index: int, names: List[str]) -> Pair:

@@ -96,6 +96,8 @@ class Host:
     traces: Tuple[Trace, ...] = ()
     steering: Optional[Steering] = None     # None if there are no readings
     silent_ns: int = 0      # ns in which the clock may have been steered without a report
+    deviation_median_ns: Optional[int] = None       # None if the method computes none
+    deviation_max_ns: Optional[int] = None
 
     @property
     def clock(self) -> Clock:

@@ -81,6 +81,7 @@ class netsync_host_info(Structure):
         ("silent_ns", c_int64),
         ("contradicted", c_uint32),
         ("reserved", c_uint32),
+        ("deviation_median_ns", c_int64), ("deviation_max_ns", c_int64),
     ]
 
 

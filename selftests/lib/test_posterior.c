@@ -108,7 +108,7 @@ static void test_calibration(void **state)
  */
 static void test_deviation(void **state)
 {
-	struct deviation_knot knot[] = { { 10, 4 }, { 30, 2 } };
+	struct deviation_knot knot[] = { { 10, 4, 0 }, { 30, 2, 0 } };
 	const struct correction c = { .from = 100, .known_to = knot, .num_known_to = 2 };
 	const struct correction none = { .from = 100 };
 
