@@ -27,7 +27,7 @@
  * Minimum information on an increment, and minimum fraction of its variance that is not from its
  * prior.
  */
-#define LEAST_INFORMATION 1e-24
+#define LEAST_INFORMATION 1e-40
 #define LEAST_PART 1e-6
 /* Maximum variance of an increment, in variances of the largest scale. Chosen. */
 #define WIDEST 4.0

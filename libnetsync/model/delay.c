@@ -57,7 +57,7 @@ double cut_normal_moments(double limit, double variance, double rate, struct mom
 	const double s = sqrt(variance), shift = rate * variance;
 	const double x = (limit - shift) / s;
 	const double tilt = rate * shift / 2;
-	double hazard, part, log_area;
+	double hazard, part, area;
 
 	if (x > UNCUT) {
 		*m = (struct moments){ shift, variance };
@@ -66,18 +66,20 @@ double cut_normal_moments(double limit, double variance, double rate, struct mom
 	if (x < ASYMPTOTIC) {
 		const double xx = x * x;
 
-		hazard = -x - 1 / x + 2 / (x * xx);
+		/*
+		 * The mean is relative to the limit, and the tilt is part of the exponent. In a
+		 * wide normal, differences from the shift would cancel all digits.
+		 */
 		part = (1 - (6 - 50 / xx) / xx) / xx;
-		log_area = -xx / 2 - log(-x * sqrt(2 * M_PI)) - 1 / xx;
-	} else {
-		const double area = 0.5 * erfc(-x * M_SQRT1_2);
-
-		hazard = exp(-x * x / 2) / (sqrt(2 * M_PI) * area);
-		part = fmax(1 - hazard * (hazard + x), LEAST_VARIANCE);
-		log_area = log(area);
+		*m = (struct moments){ limit + s * (1 - 2 / xx) / x, variance * part };
+		return rate * limit - limit * limit / (2 * variance) - log(-x * sqrt(2 * M_PI)) -
+		       1 / xx;
 	}
+	area = 0.5 * erfc(-x * M_SQRT1_2);
+	hazard = exp(-x * x / 2) / (sqrt(2 * M_PI) * area);
+	part = fmax(1 - hazard * (hazard + x), LEAST_VARIANCE);
 	*m = (struct moments){ shift - s * hazard, variance * part };
-	return tilt + log_area;
+	return tilt + log(area);
 }
 
 /* ---- the mixture --------------------------------------------------------- */

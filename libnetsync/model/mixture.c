@@ -18,12 +18,11 @@
 /* Initial share of knot intervals that have an increment of a given scale. Chosen. */
 #define FIRST_BENDS 0.02
 /*
- * Smallest scale of a phase increment, ns; the ratio of successive scales; their maximum number;
- * and the initial number of increments of each scale in the whole span. Chosen.
+ * Smallest scale of a phase increment, ns; the ratio of successive scales; and
+ * the initial number of increments of each scale in the whole span. Chosen.
  */
 #define FIRST_JUMP 1000.0
 #define JUMP_FACTOR 6.0
-#define JUMP_SCALES 12
 #define FIRST_JUMPS 1e-3
 /*
  * Minimum range for the largest scale of a phase increment, ns, so that more than one scale is
@@ -64,7 +63,7 @@ void mixture_init_for_phase(struct scale_mixture *m, double span, double range)
 	const double most = fmax(RANGES * range, LEAST_RANGE);
 
 	*m = (struct scale_mixture){ 0 };
-	for (size_t j = 0; j < JUMP_SCALES; j++) {
+	for (size_t j = 0; j < MOST_SCALES; j++) {
 		const double scale = FIRST_JUMP * pow(JUMP_FACTOR, (double)j);
 
 		if (j && scale > most)

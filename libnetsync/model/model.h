@@ -50,10 +50,10 @@ void increment_set_loading(double loading[STATES], int component, double length)
 /* ---- increments: scale mixtures ------------------------------------------ */
 
 /*
- * Maximum number of scales of a mixture. Chosen. With 13 scales, the largest one of the phase
- * would be 6^12 us, which is more than half an hour.
+ * Maximum number of scales of a mixture. Chosen. With 21 scales, the largest one of the phase
+ * is 6^20 us, which is more than a century.
  */
-#define MOST_SCALES 13
+#define MOST_SCALES 21
 
 /*
  * An increment over a length L is normal with variance @base L. With probability @rate[j] L, the

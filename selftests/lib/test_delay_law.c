@@ -62,6 +62,24 @@ static void test_series(void **state)
 	assert_true(far.variance > 0);
 }
 
+/*
+ * If the normal is wider than any clock can be off, the result is the exponential below the
+ * limit. The numbers would cancel all digits if they were relative to the shifted normal.
+ */
+static void test_wide(void **state)
+{
+	const double limit = 3e13, variance = 1e27, rate = 1e-4;
+	struct moments m;
+	const double log_area = cut_normal_moments(limit, variance, rate, &m);
+
+	(void)state;
+	assert_float_equal((m.mean - limit), -1 / rate, 1);
+	assert_float_equal(sqrt(m.variance), 1 / rate, 1);
+	assert_float_equal(
+		(log_area - rate * limit),
+		(-limit * limit / (2 * variance) - log(rate * sqrt(2 * M_PI * variance))), 1e-3);
+}
+
 /* With few messages and without learning, the posterior is the textbook result. */
 static void test_tilt(void **state)
 {
@@ -185,9 +203,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_normal), cmocka_unit_test(test_series),
-		cmocka_unit_test(test_tilt),	   cmocka_unit_test(test_robust),
-		cmocka_unit_test(test_learn),	   cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_wide),	   cmocka_unit_test(test_tilt),
+		cmocka_unit_test(test_robust),	   cmocka_unit_test(test_learn),
+		cmocka_unit_test(test_evidence),   cmocka_unit_test(test_extremes),
 	};
 
 	return cmocka_run_group_tests_name("delay law", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #define KNOTS 3000
 #define STEP 1.0 /* time between knots, s */
 #define ROUNDS 150
+#define RANGE 1e6 /* of the phase, ns */
 
 static const int none[] = { 0 };
 
@@ -47,22 +48,22 @@ static void simulate_clock(struct knot *knot, double white, double walk, double 
 }
 
 /*
- * Learn the noise of a chain. @jump lists the knots at which steps may have occurred, and
- * ends with 0.
+ * Learn the noise of a chain. @jump lists the knots at which steps of up to @range ns may have
+ * occurred, and ends with 0.
  */
 static void learn_simulated_chain(struct chain *c, struct knot *knot, double white, double walk,
-				  const int *jump)
+				  const int *jump, double range)
 {
 	*c = (struct chain){ .knot = knot,
 			     .num = KNOTS,
 			     .intensity = { white, walk, 1, 0.1 },
 			     .first = { .deviation = { 1e6, 1e6, 100, 1 } } };
 	mixture_init_for_frequency(&c->bends, STEP);
-	mixture_init_for_phase(&c->jumps, KNOTS * STEP, 1e6);
+	mixture_init_for_phase(&c->jumps, KNOTS * STEP, range);
 	for (int i = 0; i < KNOTS; i++)
 		knot[i].bend = 4e8 * knot[i].length;
 	for (; *jump; jump++)
-		knot[*jump].jump = 1e10;
+		knot[*jump].jump = range * range / 100;
 	for (int i = 0; i < ROUNDS; i++) {
 		assert_int_equal(smooth_chain(c), 0);
 		learn_noise(c);
@@ -77,7 +78,8 @@ static void test_oscillator(void **state)
 	(void)state;
 	for (int loose = 0; loose < 2; loose++) {
 		simulate_clock(knot, 0.01, 4, 0);
-		learn_simulated_chain(&c, knot, loose ? 100 : 1e-3, loose ? 1e4 : 1e-2, none);
+		learn_simulated_chain(&c, knot, loose ? 100 : 1e-3, loose ? 1e4 : 1e-2, none,
+				      RANGE);
 		assert_true(c.intensity[STATE_FREQUENCY] > 2 && c.intensity[STATE_FREQUENCY] < 8);
 		assert_true(c.intensity[STATE_PHASE] < 1);
 		assert_true(c.intensity[STATE_DRIFT] < 0.01);
@@ -93,7 +95,7 @@ static void test_daemon(void **state)
 
 	(void)state;
 	simulate_clock(knot, 0.01, 0.01, 5000);
-	learn_simulated_chain(&c, knot, 1, 100, none);
+	learn_simulated_chain(&c, knot, 1, 100, none, RANGE);
 	for (int i = 100; i < KNOTS; i += 100)
 		found += knot[i].quiet < 0.01;
 	assert_int_equal(found, KNOTS / 100 - 1);
@@ -114,10 +116,31 @@ static void test_step(void **state)
 	simulate_clock(knot, 0.01, 0.01, 0);
 	for (int i = KNOTS / 2; i < KNOTS; i++)
 		knot[i].site.weighted += 1e7;
-	learn_simulated_chain(&c, knot, 1, 100, jump);
+	learn_simulated_chain(&c, knot, 1, 100, jump, RANGE);
 	for (int i = 1; i < KNOTS; i++)
 		assert_int_equal(knot[i].jump > 1, i == KNOTS / 2);
 	assert_float_equal(knot[KNOTS / 2].state[0] - knot[KNOTS / 2 - 1].state[0], 1e7, 100);
+}
+
+/*
+ * A clock stood still for ten days. The information on such a step is tiny, but the step's
+ * variance must not shrink: the noise would grow to explain the step.
+ */
+static void test_days(void **state)
+{
+	static const int jump[] = { KNOTS / 2, 0 };
+	const double days = 864e12;
+	static struct knot knot[KNOTS];
+	struct chain c;
+
+	(void)state;
+	simulate_clock(knot, 0.01, 0.01, 0);
+	for (int i = KNOTS / 2; i < KNOTS; i++)
+		knot[i].site.weighted += days * knot[i].site.precision;
+	learn_simulated_chain(&c, knot, 1, 100, jump, days);
+	assert_true(sqrt(knot[KNOTS / 2].jump) > days / 10);
+	assert_true(c.intensity[STATE_FREQUENCY] < 1);
+	assert_float_equal(knot[KNOTS / 2].state[0] - knot[KNOTS / 2 - 1].state[0], days, 100);
 }
 
 /* A clock without noise: its phase does not deflect by a nanosecond, for any length of time. */
@@ -129,7 +152,7 @@ static void test_linear(void **state)
 
 	(void)state;
 	simulate_clock(knot, 0, 0, 0);
-	learn_simulated_chain(&c, knot, 1, 100, none);
+	learn_simulated_chain(&c, knot, 1, 100, none, RANGE);
 	assert_true(c.intensity[STATE_PHASE] * span < 1);
 	assert_true(c.intensity[STATE_FREQUENCY] * pow(span, 3) / 3 < 1);
 	assert_true(c.intensity[STATE_DRIFT] * pow(span, 5) / 20 < 1);
@@ -139,10 +162,9 @@ static void test_linear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oscillator),
-		cmocka_unit_test(test_linear),
-		cmocka_unit_test(test_daemon),
-		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_oscillator), cmocka_unit_test(test_linear),
+		cmocka_unit_test(test_daemon),	   cmocka_unit_test(test_step),
+		cmocka_unit_test(test_days),
 	};
 
 	return cmocka_run_group_tests_name("learn noise", tests, NULL, NULL);

@@ -64,6 +64,9 @@ static void test_range(void **state)
 	assert_int_equal(m.scales, 3);
 	mixture_init_for_phase(&m, SPAN, 1e9);
 	assert_true(m.variance[m.scales - 1] > 1e8 * 1e8);
+	/* A clock may stand still for a month. */
+	mixture_init_for_phase(&m, SPAN, 2.6e15);
+	assert_true(m.variance[m.scales - 1] > 1e15 * 1e15);
 	mixture_init_for_phase(&m, SPAN, HUGE_VAL);
 	assert_true(m.scales <= MOST_SCALES);
 }
