@@ -22,6 +22,7 @@
 #include "io/live/live.h"
 #include "io/patience.h"
 #include "io/remote/remote.h"
+#include "io/spans/relations.h"
 
 /*
  * Number and length of a trace's slices. There are enough slices that few packet records wait for
@@ -498,6 +499,8 @@ static int read_all_traces(struct netsync_io *io)
 	if (!ret && io->num_traces)
 		ret = read_slices(io, hosts, num_hosts, done);
 	if (!ret)
+		ret = relations_end(io);
+	if (!ret)
 		ret = io_relate_clocks(io);
 	if (!ret)
 		ret = io_end_part(io);
@@ -562,6 +565,7 @@ void netsync_io_free(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_served; i++)
 		served_free(io->served[i]);
 	free(io->served);
+	relations_free(io->relations);
 	io_free_kept(io);
 	free(io->infos);
 	free(io->windows);

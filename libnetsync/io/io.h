@@ -47,6 +47,7 @@ struct left_out;
 struct numbered_point;
 struct clock_of_machine;
 struct kept_file;
+struct relations;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -102,7 +103,9 @@ struct netsync_io {
 	struct kept_file *kept; /* open.c: data of files that cannot be read directly */
 	size_t num_kept;
 	struct netsync_io *keeper; /* object that keeps the files; NULL if this one does */
-	void *points;		   /* tsearch() tree of struct numbered_point */
+	/* Parts of relations whose other parts were not read yet; NULL before the first part. */
+	struct relations *relations;
+	void *points; /* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
 	struct numbered_point *recent[IO_RECENT_POINTS]; /* indexed by a hash of the point */
 	netsync_io_progress_func progress;
@@ -179,6 +182,37 @@ struct event_seen {
 	};
 };
 
+/* What the times of a part say about the other parts of its relation. */
+enum span_role {
+	SPAN_BEFORE = 1, /* its start precedes the end of each SPAN_AFTER part */
+	SPAN_AFTER = 2,	 /* its end follows the start of each SPAN_BEFORE part */
+	SPAN_BOTH = SPAN_BEFORE | SPAN_AFTER,
+};
+
+/* Maximum size of the names in a part (bytes), with the terminating NUL; chosen. */
+#define SPAN_NAME_SIZE 64
+
+/*
+ * A part of a relation between spans: what one member did, such as one rank of a collective
+ * operation. Parts of one relation have the same key, on whichever host they were recorded.
+ */
+struct span_part {
+	uint64_t key[2]; /* hash of what identifies the relation */
+	/* Hash of what must be equal in all parts; relations with other values are not used. */
+	uint64_t check;
+	/*
+	 * When the member began and ended (ns, as printed). The error of either time widens the
+	 * span.
+	 */
+	int64_t start_ns, end_ns;
+	uint32_t role;		    /* enum span_role */
+	uint32_t member;	    /* number of the member, such as its rank */
+	uint32_t members;	    /* number of parts of the relation */
+	int32_t step;		    /* step of the program in which the span began; -1 if unknown */
+	char group[SPAN_NAME_SIZE]; /* name of the members together, for messages */
+	char what[SPAN_NAME_SIZE];  /* kind of relation, such as "allreduce" */
+};
+
 /*
  * Functions that receive the findings of readers, with times as printed. Each returns 0, or a
  * negative value after io_fail().
@@ -188,6 +222,7 @@ struct io_sink {
 		      const struct observation_point *at);
 	int (*clock)(struct trace *trace, const struct clock_event *clock);
 	int (*span)(struct trace *trace, int64_t first_ns, int64_t last_ns);
+	int (*part)(struct trace *trace, const struct span_part *part);
 };
 
 /* Sidecar files, which the recorder ("netsync record") writes next to the traces of a machine. */
@@ -383,6 +418,8 @@ struct trace_reader {
 	 */
 	const char *(*why_ended)(int status);
 	void (*close)(struct trace *trace);
+	/* The reader calls io_add_part(), so one process must read all traces. */
+	bool has_parts;
 	/*
 	 * Implement netsync_io_read_events() for this format. NULL if the format contains only
 	 * packets.
@@ -401,6 +438,7 @@ extern const struct trace_reader ctf_reader;
 extern const struct trace_reader tracedat_reader;
 extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
+extern const struct trace_reader kineto_reader;
 
 /* A host: one clock. The traces of a host are adjacent in netsync_io.traces. */
 struct io_host {
@@ -678,6 +716,9 @@ int io_add_sidecar_clock(struct trace *trace, const struct clock_event *clock);
 int io_add_event(struct trace *trace, struct event_seen *seen);
 /* Report that the trace has events, of any kind, from @first_ns to @last_ns. */
 int io_add_span(struct trace *trace, int64_t first_ns, int64_t last_ns);
+
+/* Add a part of a relation between spans. */
+int io_add_part(struct trace *trace, const struct span_part *part);
 
 /* Format as printf() does, into allocated memory. Return NULL if out of memory. */
 char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

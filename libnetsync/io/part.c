@@ -46,6 +46,11 @@ int io_check_part_of_hosts(struct netsync_io *io)
 		const struct trace *trace = io->traces[i];
 		const struct trace *base = trace->host->base;
 
+		if (trace->reader->has_parts)
+			return io_fail(
+				io, -EBUSY,
+				"%s: the spans of all hosts must be read by one process; use \"netsync sync\" without MPI.",
+				trace->path);
 		if (find_part_of_trace(io, trace) != find_part_of_trace(io, base))
 			return io_fail(
 				io, -EEXIST,

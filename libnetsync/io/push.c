@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pass the packets, clock events and spans of readers to netsync.h. Observation points get
+ * Pass the packets, clock events, parts of relations and spans of readers to netsync.h. Observation points get
  * numbers, packets get the host of their trace or network namespace, and times get the time shift
  * of their trace.
  */
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io/io.h"
+#include "io/spans/relations.h"
 #include "util/array.h"
 
 struct numbered_point {
@@ -206,6 +207,27 @@ int io_add_event(struct trace *trace, struct event_seen *seen)
 {
 	return seen->is_clock ? io_add_clock(trace, &seen->clock) :
 				io_add_packet(trace, &seen->pkt, &seen->at);
+}
+
+int io_add_part(struct trace *trace, const struct span_part *part)
+{
+	struct netsync_io *io = trace->io;
+	struct span_part shifted = *part;
+
+	if (io->observe)
+		return 0;
+	if (!range_contains(&trace->window, part->start_ns) ||
+	    !range_contains(&trace->window, part->end_ns))
+		return 0;
+	if (io->sink)
+		return io->sink->part(trace, part);
+	if (__builtin_add_overflow(part->start_ns, trace->info.shift_ns, &shifted.start_ns) ||
+	    __builtin_add_overflow(part->end_ns, trace->info.shift_ns, &shifted.end_ns)) {
+		trace->out_of_range++;
+		return 0;
+	}
+	trace->info.packets++;
+	return relations_add(io, (uint32_t)trace->host->number, &shifted);
 }
 
 static int extend_host_spans(struct trace *trace, int64_t time_ns)

@@ -27,6 +27,7 @@ static struct {
 	uint64_t random;
 	uint32_t events;
 	uint32_t spans;
+	uint32_t parts;
 	char warning[100];
 	char error[100];
 	int failed;
@@ -106,6 +107,35 @@ int io_add_span(struct trace *to, int64_t first_ns, int64_t last_ns)
 	return 0;
 }
 
+static struct span_part make_part(uint32_t number)
+{
+	struct span_part part = {
+		.key = { UINT64_MAX - number, number },
+		.check = (uint64_t)number << 60,
+		.start_ns = INT64_MIN + number,
+		.end_ns = INT64_MAX - number,
+		.role = number % 2 ? SPAN_BOTH : SPAN_AFTER,
+		.member = UINT32_MAX - number,
+		.members = UINT32_MAX,
+		.step = number ? INT32_MAX : -1,
+	};
+
+	memset(part.group, 'g', SPAN_NAME_SIZE - 1 - number);
+	strcpy(part.what, number ? "allreduce" : "");
+	return part;
+}
+
+int io_add_part(struct trace *to, const struct span_part *part)
+{
+	struct span_part expected;
+
+	if (io.sink)
+		return io.sink->part(to, part);
+	expected = make_part(came.parts++);
+	assert_memory_equal(part, &expected, sizeof(expected));
+	return 0;
+}
+
 void io_warn(struct netsync_io *to, const char *format, ...)
 {
 	va_list arguments;
@@ -149,6 +179,11 @@ static void put_random_events(const struct stream_turn *turn, uint64_t *random)
 		io_add_event(&trace, &seen);
 		if (i % 1000 == 0 && !(turn->trace & STREAM_KNOWN))
 			io_add_span(&trace, INT64_MIN + came.spans, INT64_MAX - came.spans);
+		if (i % 1000 == 0) {
+			const struct span_part part = make_part(came.parts + i / 1000);
+
+			io_add_part(&trace, &part);
+		}
 		came.spans += i % 1000 == 0;
 		if (i % 1000 == 500)
 			worker_flush();
@@ -220,6 +255,7 @@ static void test_turns(void **state)
 	assert_int_equal(receive_turn(&worker, 0, -5), 1);
 	assert_int_equal(came.events, EVENTS);
 	assert_int_equal(came.spans, EVENTS / 1000);
+	assert_int_equal(came.parts, EVENTS / 1000);
 	assert_string_equal(came.warning, "read -5");
 	assert_true(stream.end.more);
 	assert_int_equal(stream.end.read_ns, -5);
@@ -231,6 +267,7 @@ static void test_turns(void **state)
 	assert_string_equal(came.warning, "read -5");
 	assert_int_equal(trace.info.lost_events, 105);
 	came.spans = 2 * EVENTS / 1000;
+	came.parts = 0;
 	assert_int_equal(receive_turn(&worker, 0, INT64_MAX), 1);
 	assert_int_equal(came.events, 2 * EVENTS);
 	assert_int_equal(trace.info.lost_events, 110);
@@ -253,6 +290,7 @@ static int use_record(enum stream_what what, uint16_t number, const char *bytes,
 static void test_refused(void **state)
 {
 	static const char most[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+	char part[200] = "";
 
 	(void)state;
 	stream = (struct stream){ .number = NUMBER };
@@ -263,6 +301,10 @@ static void test_refused(void **state)
 	assert_int_equal(use_record(STREAM_END, NUMBER, "\0\2", 2), -EPROTO);
 	assert_int_equal(use_record(STREAM_END, NUMBER, "\0", 1), -EPROTO);
 	assert_int_equal(use_record(STREAM_SPAN, NUMBER, "\xff", 1), -EPROTO);
+	/* A part that is truncated, and one with a name that does not end. */
+	assert_int_equal(use_record(STREAM_PART, NUMBER, part, sizeof(part) - 3), -EPROTO);
+	memset(part + 30, 'x', sizeof(part) - 30);
+	assert_int_equal(use_record(STREAM_PART, NUMBER, part, sizeof(part)), -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "", 0), 0);
 	/* A flow number that is too large, a clock that is too fast, and a truncated event. */
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, most, 10), -EPROTO);

@@ -23,7 +23,7 @@
  * Version of the protocol, equal on both sides. Increment it when anything here or in
  * io/stream changes.
  */
-#define REMOTE_VERSION 6
+#define REMOTE_VERSION 7
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
 

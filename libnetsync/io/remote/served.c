@@ -360,6 +360,7 @@ int served_use_record(struct served *s, const struct worker_head *head, const ch
 		return use_server_failure(s, payload);
 	case STREAM_EVENTS:
 	case STREAM_SPAN:
+	case STREAM_PART:
 	case STREAM_STATE:
 	case STREAM_END:
 		return use_served_turn(s, head, payload);

@@ -4,6 +4,7 @@
  * process.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "io/stream/stream.h"
 
@@ -29,6 +30,34 @@ static int use_stream_span(struct stream *stream, struct bytes_take *take)
 	const int64_t last_ns = bytes_take_signed(take);
 
 	return take->bad ? -EPROTO : io_add_span(stream->trace, first_ns, last_ns);
+}
+
+/* Read a name with its terminating NUL. */
+static void take_span_name(struct bytes_take *take, char name[SPAN_NAME_SIZE])
+{
+	const size_t left = (size_t)(take->end - take->at);
+	const size_t size = strnlen((const char *)take->at, left) + 1;
+
+	take->bad |= size > left || size > SPAN_NAME_SIZE;
+	bytes_take_copy(take, name, take->bad ? 0 : size);
+}
+
+static int use_stream_part(struct stream *stream, struct bytes_take *take)
+{
+	struct span_part part = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		part.key[i] = bytes_take_fixed(take, sizeof(part.key[i]));
+	part.check = bytes_take_fixed(take, sizeof(part.check));
+	part.start_ns = bytes_take_signed(take);
+	part.end_ns = bytes_take_signed(take);
+	part.role = (uint32_t)bytes_take_up_to(take, SPAN_BOTH);
+	part.member = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
+	part.members = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
+	part.step = (int32_t)bytes_take_within(take, INT32_MAX);
+	take_span_name(take, part.group);
+	take_span_name(take, part.what);
+	return take->bad || take->at < take->end ? -EPROTO : io_add_part(stream->trace, &part);
 }
 
 static int use_stream_state(struct stream *stream, struct bytes_take *take)
@@ -67,6 +96,8 @@ int stream_use_record(struct stream *stream, struct netsync_io *io, const struct
 		return use_stream_events(stream, &take);
 	case STREAM_SPAN:
 		return use_stream_span(stream, &take);
+	case STREAM_PART:
+		return use_stream_part(stream, &take);
 	case STREAM_STATE:
 		return use_stream_state(stream, &take);
 	case STREAM_END:

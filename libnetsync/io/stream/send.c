@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Send the findings of readers in this process to the process that started it, as records. */
+#include <string.h>
+
 #include "io/stream/stream.h"
 
 /* Maximum size of a record of counts or times (bytes): each number takes at most ten. */
 #define MAX_NUMBERS (10 * (TRACE_COUNTS + 1))
+
+/* Maximum size of a part: six numbers, three of fixed size, and two names. */
+#define MAX_PART (10 * 6 + 8 * 3 + 2 * SPAN_NAME_SIZE)
 
 /* State of the trace that is being read. */
 static struct {
@@ -53,6 +58,28 @@ static int send_span(struct trace *trace, int64_t first_ns, int64_t last_ns)
 	return 0;
 }
 
+static int send_part(struct trace *trace, const struct span_part *part)
+{
+	uint8_t bytes[MAX_PART];
+	struct bytes_put put = { bytes };
+
+	(void)trace;
+	for (int i = 0; i < 2; i++)
+		bytes_put_fixed(&put, part->key[i], sizeof(part->key[i]));
+	bytes_put_fixed(&put, part->check, sizeof(part->check));
+	bytes_put_signed(&put, part->start_ns);
+	bytes_put_signed(&put, part->end_ns);
+	bytes_put_number(&put, part->role);
+	bytes_put_number(&put, part->member);
+	bytes_put_number(&put, part->members);
+	bytes_put_signed(&put, part->step);
+	bytes_put_raw(&put, part->group, strlen(part->group) + 1);
+	bytes_put_raw(&put, part->what, strlen(part->what) + 1);
+	if (!sending.is_known)
+		worker_put(STREAM_PART, sending.number, bytes, put.at - bytes);
+	return 0;
+}
+
 static void send_warning(void *data, const char *sentence)
 {
 	(void)data;
@@ -65,7 +92,7 @@ static void send_warning(void *data, const char *sentence)
 
 void stream_begin(struct netsync_io *io)
 {
-	static const struct io_sink sink = { send_packet, send_clock, send_span };
+	static const struct io_sink sink = { send_packet, send_clock, send_span, send_part };
 
 	/* This process may be a forked copy of a process that sent records. */
 	memset(&sending, 0, sizeof(sending));

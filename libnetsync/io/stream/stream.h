@@ -31,6 +31,7 @@ enum stream_what {
 	/* Records about the trace with the record's number. */
 	STREAM_EVENTS, /* consecutive events, encoded as in code.h */
 	STREAM_SPAN,   /* first and last time of events */
+	STREAM_PART,   /* part of a relation between spans */
 	STREAM_STATE,  /* changes of counts since the last state: counts.c */
 	STREAM_END,    /* end of a turn: struct stream_end */
 	STREAM_OTHER,  /* this and higher kinds are private to the sender */

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Collectives of a rank -> the keys by which they are found in the traces of the other ranks.
+ *
+ * Since 2025, PyTorch numbers the collectives of a group ("Seq"). Otherwise, the ranks of a group
+ * count its operations in each step, in the order in which they start:
+ *
+ *	step 4	a b b	  step 5  a b b		rank 0
+ *	    b b		  step 5  a b b		rank 1; its profile begins within step 4
+ *
+ * The key contains the sequence of all operations of the group in that step, so that ranks which
+ * recorded another part of it are not tied to the wrong operations, but to none.
+ */
+#include <stdlib.h>
+
+#include "io/spans/kineto.h"
+#include "util/hash.h"
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_launches(const void *a, const void *b)
+{
+	const struct kineto_launch *p = a, *q = b;
+
+	return compare_numbers(p->id, q->id);
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct kineto_step *p = a, *q = b;
+
+	return compare_numbers(p->start_ns, q->start_ns);
+}
+
+static int compare_collectives_by_start(const void *a, const void *b)
+{
+	const struct kineto_collective *p = a, *q = b;
+	const int order = compare_numbers(p->start_ns, q->start_ns);
+
+	return order ? order : compare_numbers(p->end_ns, q->end_ns);
+}
+
+/* Group the operations that are counted together, in the order in which they start. */
+static int compare_collectives_by_run(const void *a, const void *b)
+{
+	const struct kineto_collective *p = a, *q = b;
+
+	if (p->group != q->group)
+		return p->group < q->group ? -1 : 1;
+	if (p->step != q->step)
+		return p->step < q->step ? -1 : 1;
+	return compare_collectives_by_start(a, b);
+}
+
+/* Find the step in which a collective was launched. Return -1 if it is unknown. */
+static int32_t find_step(const struct kineto *kineto, const struct kineto_collective *collective)
+{
+	const struct kineto_launch key = { .id = collective->launch }, *launch = NULL;
+	size_t from = 0, to = kineto->num_steps;
+
+	if (kineto->num_launches)
+		launch = bsearch(&key, kineto->launch, kineto->num_launches,
+				 sizeof(*kineto->launch), compare_launches);
+	if (!launch)
+		return -1;
+	/* Find the last step that starts before the launch. */
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (kineto->step[middle].start_ns <= launch->time_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (!from || kineto->step[from - 1].end_ns < launch->time_ns)
+		return -1;
+	return kineto->step[from - 1].number;
+}
+
+static bool is_same_run(const struct kineto_collective *a, const struct kineto_collective *b)
+{
+	return a->group == b->group && a->step == b->step;
+}
+
+/* Set the keys of operations that are counted together. */
+static void number_run(struct kineto_collective *run, size_t num)
+{
+	uint64_t all = num;
+
+	for (size_t i = 0; i < num; i++)
+		all = hash_mix(all ^ run[i].check) + run[i].members;
+	for (size_t i = 0; i < num; i++) {
+		const bool is_numbered = run[i].sequence >= 0;
+		const uint64_t number = is_numbered ? (uint64_t)run[i].sequence : i;
+		const uint64_t base = is_numbered ? 1 : hash_mix(all + (uint64_t)run[i].step);
+
+		run[i].key[0] = hash_mix(hash_mix(run[i].group ^ base) + number);
+		run[i].key[1] = hash_mix(hash_mix(run[i].group + base) ^ number);
+	}
+}
+
+void kineto_make_keys(struct kineto *kineto)
+{
+	struct kineto_collective *first = kineto->collective;
+	size_t num;
+
+	if (!kineto->num)
+		return;
+	if (kineto->num_launches)
+		qsort(kineto->launch, kineto->num_launches, sizeof(*kineto->launch),
+		      compare_launches);
+	if (kineto->num_steps)
+		qsort(kineto->step, kineto->num_steps, sizeof(*kineto->step), compare_steps);
+	for (size_t i = 0; i < kineto->num; i++)
+		first[i].step = find_step(kineto, &first[i]);
+	qsort(first, kineto->num, sizeof(*first), compare_collectives_by_run);
+	for (size_t i = 0; i < kineto->num; i += num) {
+		for (num = 1; i + num < kineto->num && is_same_run(&first[i], &first[i + num]);)
+			num++;
+		number_run(&first[i], num);
+	}
+	qsort(first, kineto->num, sizeof(*first), compare_collectives_by_start);
+	free(kineto->launch);
+	free(kineto->step);
+	kineto->launch = NULL;
+	kineto->step = NULL;
+	kineto->num_launches = kineto->num_steps = 0;
+}

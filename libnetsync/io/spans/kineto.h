@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Traces of PyTorch's profiler, Kineto: one JSON file for each rank, in the format of Chrome's
+ * tracing (libkineto/src/output_json.cpp). The times "ts" and "dur" are us with decimals, since
+ * baseTimeNanoseconds, which follows the events.
+ */
+#ifndef NETSYNC_IO_SPANS_KINETO_H
+#define NETSYNC_IO_SPANS_KINETO_H
+
+#include "io/spans/decimal.h"
+#include "io/spans/json.h"
+
+/* Number of decimal digits from us to ns. */
+#define KINETO_DIGITS 3
+/* Name of the list of events. */
+#define KINETO_LIST "traceEvents"
+
+/*
+ * Maximum number of collectives of a rank that are kept. Chosen: a profile of some steps has
+ * thousands, and each needs 100 bytes.
+ */
+#define KINETO_MAX_COLLECTIVES (4 << 20)
+
+/* What a collective operation requires of its ranks. */
+enum kineto_relation {
+	KINETO_ALL,	  /* no rank ends before every rank has started */
+	KINETO_FROM_ROOT, /* no rank ends before the root has started */
+	KINETO_TO_ROOT,	  /* the root does not end before every rank has started */
+	KINETO_SEND,
+	KINETO_RECEIVE,
+};
+
+/* A collective operation of this rank: a kernel on its GPU. */
+struct kineto_collective {
+	int64_t start_ns, end_ns; /* since the base until the file was read, then as printed */
+	uint64_t key[2];
+	uint64_t check;
+	uint64_t group;	  /* hash of the group; of the pair of ranks for a message */
+	int64_t launch;	  /* "External id", which the launching operation has as well */
+	int64_t sequence; /* number in the group; -1 if unknown */
+	uint32_t name;	  /* index of the group's name in kineto.names */
+	uint32_t what;	  /* index of the operation's name in kineto.names */
+	uint32_t members;
+	uint32_t role; /* enum span_role; 0 if the times relate to no other rank's */
+	int32_t step;  /* -1 if unknown */
+};
+
+/* The operation on the CPU that launched a collective. */
+struct kineto_launch {
+	int64_t id;
+	int64_t time_ns;
+};
+
+/* A step of the program, by the annotation "ProfilerStep#N". */
+struct kineto_step {
+	int64_t start_ns, end_ns;
+	int32_t number;
+};
+
+/* Kinds of operations that are not used. */
+enum kineto_unused {
+	KINETO_UNKNOWN_KIND,
+	KINETO_NO_GROUP,
+	KINETO_EMPTY_PARTS,
+	KINETO_NO_ROOT,
+	KINETO_BAD_TIME,
+	KINETO_NUM_UNUSED,
+};
+
+struct kineto {
+	struct kineto_collective *collective; /* by start, when the file was read */
+	size_t num, room;
+	struct kineto_launch *launch;
+	size_t num_launches, launch_room;
+	struct kineto_step *step;
+	size_t num_steps, step_room;
+	struct name_table names;
+	int64_t base_ns;
+	bool has_base;
+	int64_t rank; /* -1 if unknown */
+	char *host_name;
+	struct range range; /* of all spans, since the base */
+	bool is_full;	    /* KINETO_MAX_COLLECTIVES was reached */
+	uint64_t unused[KINETO_NUM_UNUSED];
+	char example[KINETO_NUM_UNUSED][SPAN_NAME_SIZE]; /* name of the first one */
+	size_t next; /* index of the next collective that read() passes on */
+};
+
+/*
+ * kineto-event.c: read an event of the trace. Return 0 or -ENOMEM. The rank must be known, so
+ * distributedInfo must precede the events, as Kineto writes it.
+ */
+int kineto_read_event(struct kineto *kineto, struct json_object *event);
+
+/* kineto-key.c: sort all collectives, and give them steps and keys. Free launches and steps. */
+void kineto_make_keys(struct kineto *kineto);
+
+#endif

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Collect the parts of relations by their keys, and use each relation when all its parts were
+ * read:
+ *
+ *	host 0	--key 1--key 2--key 3--		a relation is complete, used and forgotten
+ *	host 1	--key 1--key 2-------		key 3 is used with the parts that it has:
+ *						any of its conditions holds without the others
+ *
+ * Traces are read in slices of time, so few relations are incomplete at a time, unless traces are
+ * missing. Memory is limited by MAX_PARTS; the oldest relations are used first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/spans/relations.h"
+#include "util/array.h"
+#include "util/hash.h"
+
+/* Maximum number of parts that wait for others. Chosen: they need about 40 MiB. */
+#define MAX_PARTS (1 << 19)
+/* Number of slots of the hash table, a power of two. Chosen: 0.5 MiB. */
+#define NUM_SLOTS (1 << 16)
+/* Maximum number of names of groups and operations that are kept for messages. Chosen. */
+#define MAX_NAMES 10000
+
+/* Relations of a kind that is reported, and the first of them. */
+struct relation_count {
+	uint64_t num;
+	const struct name *group, *what;
+	size_t parts;
+	uint32_t members;
+};
+
+struct relations {
+	struct relation *slot[NUM_SLOTS];
+	struct relation *oldest, *newest;
+	size_t num_parts;
+	struct name_table names;
+	uint64_t used; /* number of relations from which messages were made */
+	struct relation_count incomplete, mismatched, repeated;
+	bool was_full;
+	struct host_side *sides;
+	size_t side_room;
+};
+
+static struct relation **find_relation_slot(struct relations *relations, const uint64_t key[2])
+{
+	return &relations->slot[hash_slot(key[0]) & (NUM_SLOTS - 1)];
+}
+
+static struct relation *find_relation(struct relations *relations, const uint64_t key[2])
+{
+	struct relation *relation = *find_relation_slot(relations, key);
+
+	while (relation && (relation->key[0] != key[0] || relation->key[1] != key[1]))
+		relation = relation->next;
+	return relation;
+}
+
+/*
+ * Keep a name, in printable ASCII because it comes from a file. If there are too many, which only
+ * serve messages, return another one.
+ */
+static const struct name *keep_relation_name(struct relations *relations, const char *text)
+{
+	char padded[SPAN_NAME_SIZE + WORD_SLACK] = "";
+	const struct text_word word = { padded, strnlen(text, SPAN_NAME_SIZE - 1) };
+	const struct name *name;
+
+	for (size_t i = 0; i < word.len; i++)
+		padded[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+	name = names_find(&relations->names, &word);
+	if (!name && relations->names.num >= MAX_NAMES)
+		name = relations->names.name[0];
+	return name ? name : names_add(&relations->names, &word);
+}
+
+static struct relation *add_relation(struct relations *relations, const struct span_part *part)
+{
+	struct relation **slot = find_relation_slot(relations, part->key);
+	struct relation *relation = calloc(1, sizeof(*relation));
+
+	if (!relation)
+		return NULL;
+	*relation = (struct relation){
+		.next = *slot,
+		.older = relations->newest,
+		.key = { part->key[0], part->key[1] },
+		.check = part->check,
+		.members = part->members,
+		.step = part->step,
+		.group = keep_relation_name(relations, part->group),
+		.what = keep_relation_name(relations, part->what),
+	};
+	if (!relation->group || !relation->what) {
+		free(relation);
+		return NULL;
+	}
+	*slot = relation;
+	*(relations->newest ? &relations->newest->newer : &relations->oldest) = relation;
+	relations->newest = relation;
+	return relation;
+}
+
+static void remove_relation(struct relations *relations, struct relation *relation)
+{
+	struct relation **at = find_relation_slot(relations, relation->key);
+
+	while (*at != relation)
+		at = &(*at)->next;
+	*at = relation->next;
+	*(relation->older ? &relation->older->newer : &relations->oldest) = relation->newer;
+	*(relation->newer ? &relation->newer->older : &relations->newest) = relation->older;
+	relations->num_parts -= relation->num;
+	free(relation->part);
+	free(relation);
+}
+
+static int add_relation_part(struct relation *relation, uint32_t host, const struct span_part *part)
+{
+	for (size_t i = 0; i < relation->num; i++)
+		relation->is_repeated |= relation->part[i].member == part->member;
+	relation->is_mismatched |= relation->check != part->check ||
+				   relation->members != part->members;
+	/* A relation that is not used needs no memory for further parts. */
+	if (relation->is_repeated)
+		return 0;
+	if (array_grow(&relation->part, &relation->room, relation->num, sizeof(*relation->part)))
+		return -ENOMEM;
+	relation->part[relation->num++] = (struct relation_part){ part->start_ns, part->end_ns,
+								  host, part->member, part->role };
+	return 0;
+}
+
+/* ---- using relations ---------------------------------------------------------- */
+
+static void count_relation(struct relation_count *count, const struct relation *relation)
+{
+	if (!count->num++) {
+		count->group = relation->group;
+		count->what = relation->what;
+		count->parts = relation->num;
+		count->members = relation->members;
+	}
+}
+
+/* Use and forget a relation. Return 0, or a negative value after io_fail(). */
+static int use_relation(struct netsync_io *io, struct relation *relation)
+{
+	struct relations *relations = io->relations;
+	int ret = 0;
+
+	if (relation->num > relations->side_room) {
+		free(relations->sides);
+		relations->side_room = relation->num * 2;
+		relations->sides = malloc(relations->side_room * sizeof(*relations->sides));
+		if (!relations->sides) {
+			relations->side_room = 0;
+			return io_fail_no_memory(io);
+		}
+	}
+	if (relation->is_repeated) {
+		count_relation(&relations->repeated, relation);
+	} else if (relation->is_mismatched) {
+		count_relation(&relations->mismatched, relation);
+	} else {
+		if (relation->num < relation->members)
+			count_relation(&relations->incomplete, relation);
+		relations->used++;
+		ret = relation_push_messages(io, relation, relations->sides);
+	}
+	remove_relation(relations, relation);
+	return ret;
+}
+
+int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *part)
+{
+	struct relations *relations = io->relations;
+	struct relation *relation;
+	int ret = 0;
+
+	if (!relations)
+		relations = io->relations = calloc(1, sizeof(*relations));
+	if (!relations)
+		return io_fail_no_memory(io);
+	while (relations->num_parts >= MAX_PARTS && !ret) {
+		relations->was_full = true;
+		ret = use_relation(io, relations->oldest);
+	}
+	if (ret)
+		return ret;
+	relation = find_relation(relations, part->key);
+	if (!relation)
+		relation = add_relation(relations, part);
+	if (!relation)
+		return io_fail_no_memory(io);
+	relations->num_parts -= relation->num;
+	ret = add_relation_part(relation, host, part);
+	relations->num_parts += relation->num;
+	if (ret)
+		return io_fail_no_memory(io);
+	return relation->num < relation->members || relation->is_repeated ?
+		       0 :
+		       use_relation(io, relation);
+}
+
+/* ---- the end -------------------------------------------------------------------- */
+
+static void warn_of_relations(struct netsync_io *io)
+{
+	const struct relations *relations = io->relations;
+	const struct relation_count *count = &relations->incomplete;
+
+	if (count->num)
+		io_warn(io,
+			"%llu of %llu collective operations lack the spans of some ranks (the first is %s of group %s, with %zu of %u ranks); specify the traces of all ranks, recorded during the same steps.",
+			(unsigned long long)count->num, (unsigned long long)relations->used,
+			count->what->text, count->group->text, count->parts, count->members);
+	count = &relations->mismatched;
+	if (count->num)
+		io_warn(io,
+			"%llu collective operations were not used, because their ranks report different kinds, sizes or roots (the first is %s of group %s); check that all traces are of the same run.",
+			(unsigned long long)count->num, count->what->text, count->group->text);
+	count = &relations->repeated;
+	if (count->num)
+		io_warn(io,
+			"%llu collective operations were not used, because a rank reports them twice (the first is %s of group %s); specify only traces of one run, and each rank once.",
+			(unsigned long long)count->num, count->what->text, count->group->text);
+	if (relations->was_full)
+		io_warn(io,
+			"More than %d spans waited for those of other ranks; the oldest collective operations were used without the other ranks.",
+			MAX_PARTS);
+}
+
+int relations_end(struct netsync_io *io)
+{
+	int ret = 0;
+
+	if (!io->relations)
+		return 0;
+	while (io->relations->oldest && !ret)
+		ret = use_relation(io, io->relations->oldest);
+	if (!ret)
+		warn_of_relations(io);
+	relations_free(io->relations);
+	io->relations = NULL;
+	return ret;
+}
+
+void relations_free(struct relations *relations)
+{
+	if (!relations)
+		return;
+	while (relations->oldest)
+		remove_relation(relations, relations->oldest);
+	names_release(&relations->names);
+	free(relations->sides);
+	free(relations);
+}

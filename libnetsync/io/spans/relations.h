@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Parts of relations between spans of all hosts -> messages. */
+#ifndef NETSYNC_IO_SPANS_RELATIONS_H
+#define NETSYNC_IO_SPANS_RELATIONS_H
+
+#include "io/io.h"
+
+/* A part, in the time of the host where it was recorded. */
+struct relation_part {
+	int64_t start_ns, end_ns;
+	uint32_t host;
+	uint32_t member;
+	uint32_t role;
+};
+
+/* A relation, of which some parts were read. */
+struct relation {
+	struct relation *next;		/* in its slot of the hash table */
+	struct relation *older, *newer; /* in order of the first part */
+	uint64_t key[2], check;
+	struct relation_part *part;
+	size_t num, room;
+	uint32_t members;
+	int32_t step;
+	bool is_mismatched; /* its parts differ in what must be equal */
+	bool is_repeated;   /* a member has two parts */
+	const struct name *group, *what;
+};
+
+/* Add a part of the host @host. Return 0, or a negative value after io_fail(). */
+int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *part);
+/* Use the relations whose other parts were not found, and warn of them. Return as above. */
+int relations_end(struct netsync_io *io);
+void relations_free(struct relations *relations);
+
+/*
+ * star.c: push the messages of a relation. Return 0, or a negative value after io_fail(). The
+ * caller provides the work space @sides, with capacity for all hosts of the relation.
+ */
+struct host_side {
+	uint32_t host;
+	bool has_start, has_end;
+	int64_t start_ns; /* latest start of a SPAN_BEFORE part on this host */
+	int64_t end_ns;	  /* earliest end of a SPAN_AFTER part on this host */
+};
+
+int relation_push_messages(struct netsync_io *io, struct relation *relation,
+			   struct host_side *sides);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A relation -> messages between its hosts, at most two for each host.
+ *
+ * The parts of a relation require that no SPAN_AFTER part ends before every SPAN_BEFORE part has
+ * started. Parts on one host have one clock, so for two hosts a and b all their conditions
+ * follow from one: S(a) <= E(b), where S(a) is the latest start on a, and E(b) the earliest end
+ * on b. It is a message that a sends at S(a) and b receives at E(b). N hosts have N (N - 1) such
+ * pairs, but the messages from and to one host m are enough:
+ *
+ *	a ----\ S(a) <= E(m)	     /---- b	m is the host with the smallest duration
+ *	       m		    m		D = E(m) - S(m), which needs no other clock:
+ *	    E(m)	 S(m) <= E(b)		all wait for the host that starts last
+ *
+ * Together they imply S(a) <= E(m) = S(m) + D <= E(b) + D, so an omitted message restricts the
+ * clocks by at most D more. The messages that limit the bound are the quickest of each pair, and
+ * take about D themselves: D is how long the last host to start, m, needs to reach the others. A
+ * host a has its quickest messages in the relations in which a starts last. In these, a is m, and
+ * reaches all hosts. In all others, a waits for m, so its messages are slower by that wait. They
+ * only matter if a never starts last, and one of them is enough to limit how late a may be.
+ */
+#include <errno.h>
+#include <netsync.h>
+#include <stdlib.h>
+
+#include "io/spans/relations.h"
+
+static int compare_parts_by_host(const void *a, const void *b)
+{
+	const struct relation_part *p = a, *q = b;
+
+	return p->host < q->host ? -1 : p->host > q->host;
+}
+
+/* Find the latest start and the earliest end on each host. Return the number of hosts. */
+static size_t collect_host_sides(struct relation *relation, struct host_side *sides)
+{
+	size_t num = 0;
+
+	qsort(relation->part, relation->num, sizeof(*relation->part), compare_parts_by_host);
+	for (size_t i = 0; i < relation->num; i++) {
+		const struct relation_part *part = &relation->part[i];
+		struct host_side *side;
+
+		if (!num || sides[num - 1].host != part->host)
+			sides[num++] = (struct host_side){ part->host, false, false, INT64_MIN,
+							   INT64_MAX };
+		side = &sides[num - 1];
+		if (part->role & SPAN_BEFORE) {
+			side->start_ns = max64(side->start_ns, part->start_ns);
+			side->has_start = true;
+		}
+		if (part->role & SPAN_AFTER) {
+			side->end_ns = min64(side->end_ns, part->end_ns);
+			side->has_end = true;
+		}
+	}
+	return num;
+}
+
+/* Return the duration of a host's side, by which hosts are compared. */
+static __int128 get_side_duration(const struct host_side *side)
+{
+	return (__int128)side->end_ns - side->start_ns;
+}
+
+/* Is @a a better centre than @b? A centre has starts and ends, and a small duration. */
+static bool is_better_centre(const struct host_side *a, const struct host_side *b)
+{
+	const int kinds_a = a->has_start + a->has_end, kinds_b = b->has_start + b->has_end;
+
+	if (kinds_a != kinds_b)
+		return kinds_a > kinds_b;
+	return kinds_a == 2 && get_side_duration(a) < get_side_duration(b);
+}
+
+static int push_side_message(struct netsync_io *io, const struct relation *relation,
+			     const struct host_side *from, const struct host_side *to)
+{
+	int ret;
+
+	if (!from->has_start || !to->has_end || from->host == to->host)
+		return 0;
+	ret = netsync_push_message(io->ns, from->host, to->host, from->start_ns, to->end_ns);
+	if (ret < 0 && ret != -ERANGE)
+		return io_fail(io, ret, "%s of group %s: %s", relation->what->text,
+			       relation->group->text, netsync_error(io->ns));
+	return 0;
+}
+
+int relation_push_messages(struct netsync_io *io, struct relation *relation,
+			   struct host_side *sides)
+{
+	const size_t num = collect_host_sides(relation, sides);
+	size_t starts = 0, centre = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < num; i++) {
+		starts += sides[i].has_start;
+		if (is_better_centre(&sides[i], &sides[centre]))
+			centre = i;
+	}
+	/* If no host has both, the centre is the host of the root: the only start, or the only end. */
+	for (size_t i = 0; i < num && sides[centre].has_start + sides[centre].has_end < 2; i++)
+		if (starts == 1 ? sides[i].has_start : sides[i].has_end) {
+			centre = i;
+			break;
+		}
+	for (size_t i = 0; i < num && !ret; i++) {
+		ret = push_side_message(io, relation, &sides[centre], &sides[i]);
+		if (!ret)
+			ret = push_side_message(io, relation, &sides[i], &sides[centre]);
+	}
+	return ret;
+}
