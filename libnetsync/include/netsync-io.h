@@ -791,6 +791,22 @@ int netsync_io_merge_captures(struct netsync_io *io, const struct netsync_io_cap
 int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to,
 			 netsync_io_time_func time, void *data);
 
+/*
+ * Copy a trace of PyTorch's profiler Kineto with new times, as netsync_io_copy_perf() copies
+ * perf.data files.
+ *
+ * @time is called for the start and the end of each span, and for each other event, with its own
+ * time or that of the nearest span. Events are skipped if @time returns NETSYNC_IO_LEFT_OUT, but
+ * the names of processes and threads are always copied. All other bytes are copied unchanged; a
+ * compressed file is written uncompressed. If the file is damaged, the events before the damage
+ * are copied, with a warning.
+ *
+ * Return 0; -ERANGE for a time that cannot be changed; the value of @time; -ENODATA if no span has
+ * a time; -EILSEQ if it is unknown to which time the times refer; -ENOMEM, or the system's error.
+ */
+int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *to,
+			   netsync_io_time_func time, void *data);
+
 #ifdef __cplusplus
 }
 #endif

@@ -136,6 +136,14 @@ static void copy_perf(struct netsync_io *io)
 	unlink(copy);
 }
 
+static void copy_kineto(struct netsync_io *io)
+{
+	netsync_io_copy_kineto(io, path, copy, add_microsecond, NULL);
+	unlink(copy);
+	netsync_io_copy_kineto(io, path, copy, add_microsecond_or_leave_out, NULL);
+	unlink(copy);
+}
+
 static void read_text_by(struct netsync *ns, int (*add)(struct netsync_io *, const char *, int))
 {
 	struct netsync_io *io = netsync_io_new(ns);
@@ -171,6 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_all_events(io);
 	copy_tracedat(io);
 	copy_perf(io);
+	copy_kineto(io);
 	netsync_io_free(io);
 	netsync_free(ns);
 	return 0;

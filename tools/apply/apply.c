@@ -35,9 +35,8 @@ static const struct format {
 	apply_copy copy;
 	apply_copy copy_metadata; /* copies for --metadata-only; NULL if impossible */
 } formats[] = {
-	{ "ctf", apply_ctf, apply_metadata },
-	{ "pcap", apply_pcap, NULL },
-	{ "perf.data", apply_perf, NULL },
+	{ "ctf", apply_ctf, apply_metadata },  { "kineto", apply_kineto, NULL },
+	{ "pcap", apply_pcap, NULL },	       { "perf.data", apply_perf, NULL },
 	{ "trace.dat", apply_tracedat, NULL },
 };
 

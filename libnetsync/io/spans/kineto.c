@@ -142,33 +142,45 @@ static int read_kineto_item(struct kineto *kineto, const struct json_item *item)
 	return 0;
 }
 
-/* Warn that the rest of a damaged file is lost. */
-static void warn_of_damaged_kineto(struct trace *trace, const struct json_items *items)
-{
-	trace->info.damaged++;
-	trace->readable = trace->path;
-	io_warn(trace->io, "%s: the file is damaged (%s); read only up to byte %llu.", trace->path,
-		items->problem, (unsigned long long)items->at);
-}
-
-/* Read the whole file. Return 0, or a negative value after io_fail(). */
-static int read_kineto_file(struct trace *trace)
+int kineto_read_file(struct netsync_io *io, const char *path, struct kineto *kineto,
+		     bool *is_damaged)
 {
 	struct json_items items;
-	int ret = json_items_open(&items, trace->io, trace->path, KINETO_LIST);
+	int ret = json_items_open(&items, io, path, KINETO_LIST);
 	const bool is_open = !ret;
 
 	while (!ret && (ret = json_items_next(&items)) > 0)
-		ret = read_kineto_item(trace->state, &items.item);
+		ret = read_kineto_item(kineto, &items.item);
 	if (is_open && ret == -EILSEQ && !disk_is_stuck(items.file.from)) {
-		warn_of_damaged_kineto(trace, &items);
+		*is_damaged = true;
+		io_warn(io, "%s: the file is damaged (%s); read only up to byte %llu.", path,
+			items.problem, (unsigned long long)items.at);
 		ret = 0;
 	} else if (is_open && ret < 0) {
-		ret = io_fail_contents(trace->io, trace->path, items.file.from, "Kineto trace",
-				       items.problem, ret);
+		ret = io_fail_contents(io, path, items.file.from, "Kineto trace", items.problem,
+				       ret);
 	}
 	json_items_close(&items);
 	return ret;
+}
+
+bool kineto_lacks_base(const struct kineto *kineto)
+{
+	return !kineto->has_base && kineto->range.lo < FIRST_WALL_NS;
+}
+
+void kineto_init(struct kineto *kineto)
+{
+	*kineto = (struct kineto){ .rank = -1, .range.hi = -1 };
+}
+
+void kineto_release(struct kineto *kineto)
+{
+	free(kineto->collective);
+	free(kineto->launch);
+	free(kineto->step);
+	free(kineto->host_name);
+	names_release(&kineto->names);
 }
 
 /* Convert times since the base to times since 1970. Return false if some are out of range. */
@@ -233,7 +245,7 @@ static bool check_kineto_contents(struct trace *trace, bool is_in_range)
 		why = "the trace contains no spans";
 	else if (!is_in_range)
 		why = "its times are outside the years 1677 to 2262";
-	else if (!kineto->has_base && trace->info.damaged && kineto->range.lo < FIRST_WALL_NS)
+	else if (trace->info.damaged && kineto_lacks_base(kineto))
 		why = "it ends before baseTimeNanoseconds, to which its times refer; let the profiler write the whole file";
 	else if (!kineto->num)
 		why = "it contains no usable collective operations; " RECORD_ADVICE;
@@ -246,18 +258,20 @@ static bool check_kineto_contents(struct trace *trace, bool is_in_range)
 
 static int kineto_reader_open(struct trace *trace)
 {
-	struct kineto *kineto = calloc(1, sizeof(*kineto));
+	struct kineto *kineto = malloc(sizeof(*kineto));
+	bool is_damaged = false;
 	int ret;
 
 	trace->state = kineto;
 	trace->range.hi = -1;
 	if (!kineto)
 		return io_fail_no_memory(trace->io);
-	kineto->rank = -1;
-	kineto->range.hi = -1;
-	ret = read_kineto_file(trace);
+	kineto_init(kineto);
+	ret = kineto_read_file(trace->io, trace->path, kineto, &is_damaged);
 	if (ret < 0)
 		return ret;
+	trace->info.damaged += is_damaged;
+	trace->readable = is_damaged ? trace->path : NULL;
 	warn_of_unused_collectives(trace);
 	if (!check_kineto_contents(trace, add_kineto_base(trace)))
 		return 0;
@@ -303,13 +317,8 @@ static void kineto_reader_close(struct trace *trace)
 {
 	struct kineto *kineto = trace->state;
 
-	if (!kineto)
-		return;
-	free(kineto->collective);
-	free(kineto->launch);
-	free(kineto->step);
-	free(kineto->host_name);
-	names_release(&kineto->names);
+	if (kineto)
+		kineto_release(kineto);
 	free(kineto);
 }
 

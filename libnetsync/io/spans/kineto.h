@@ -86,6 +86,17 @@ struct kineto {
 	size_t next; /* index of the next collective that read() passes on */
 };
 
+void kineto_init(struct kineto *kineto);
+void kineto_release(struct kineto *kineto);
+/*
+ * Read a whole file. Set *@is_damaged, and warn, if only its beginning can be read. Return 0, or a
+ * negative value after io_fail().
+ */
+int kineto_read_file(struct netsync_io *io, const char *path, struct kineto *kineto,
+		     bool *is_damaged);
+/* Is it unknown to which time the file's times refer, because its end is missing? */
+bool kineto_lacks_base(const struct kineto *kineto);
+
 /*
  * kineto-event.c: read an event of the trace. Return 0 or -ENOMEM. The rank must be known, so
  * distributedInfo must precede the events, as Kineto writes it.
