@@ -36,7 +36,7 @@ TOOL := $(BUILD)/netsync
 RECORD_PROGRAM := $(BUILD)/netsync-record
 RECORD_LINKS := netsync-live netsync-doctor netsync-agent
 ANALYSIS_PROGRAM := $(BUILD)/netsync-analysis
-ANALYSIS_LINKS := netsync-states netsync-path
+ANALYSIS_LINKS := netsync-states netsync-path netsync-stragglers
 PROGRAMS := $(TOOL) $(RECORD_PROGRAM) $(ANALYSIS_PROGRAM) \
 	$(addprefix $(BUILD)/,$(RECORD_LINKS) $(ANALYSIS_LINKS))
 PLUGIN := $(BUILD)/plugins/babeltrace-plugin-netsync.so

@@ -624,6 +624,44 @@ int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source
 int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 			   struct netsync_io_value *value);
 
+/* What the times of a span say about the other spans of its relation. */
+enum netsync_io_role {
+	NETSYNC_IO_BEFORE = 1, /* its start precedes the end of each NETSYNC_IO_AFTER span */
+	NETSYNC_IO_AFTER = 2,  /* its end follows the start of each NETSYNC_IO_BEFORE span */
+};
+
+/* What one member of a relation did, such as one rank of a collective operation. */
+struct netsync_io_span {
+	int64_t start_ns, end_ns; /* host time */
+	uint32_t host;		  /* number of the host, as in netsync_get_host() */
+	uint32_t member;	  /* number of the member, such as its rank */
+	uint32_t role;		  /* bits of enum netsync_io_role */
+	uint32_t reserved;
+};
+
+/* Spans of all hosts that belong together, such as a collective operation. */
+struct netsync_io_relation {
+	uint32_t size;	    /* sizeof, as the library knows it */
+	uint32_t members;   /* number of members; some of their spans may be missing */
+	const char *group;  /* name of the members together; printable */
+	const char *what;   /* kind of operation, such as "allreduce"; printable */
+	int32_t step;	    /* step of the program; -1 if unknown */
+	uint32_t num_spans; /* number of spans, which are ordered by host */
+	uint32_t span_size; /* sizeof(struct netsync_io_span), as the library knows it */
+	uint32_t reserved;
+	const struct netsync_io_span *spans;
+};
+
+/* Called with a relation, which is valid during the call. */
+typedef void (*netsync_io_relation_func)(void *data, const struct netsync_io_relation *relation);
+
+/*
+ * Call @func once for each relation from which netsync_io_read() makes messages, in the order in
+ * which the relations were completely read. @func must not call functions that take @io or its
+ * struct netsync. If @func is NULL, which is the default, no relations are reported.
+ */
+void netsync_io_watch_relations(struct netsync_io *io, netsync_io_relation_func func, void *data);
+
 /* A frame of a capture that contains a packet of a supported protocol. */
 struct netsync_io_frame {
 	uint32_t size; /* sizeof, as the library knows it */

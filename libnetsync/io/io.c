@@ -595,6 +595,12 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void 
 	io->warn_data = data;
 }
 
+void netsync_io_watch_relations(struct netsync_io *io, netsync_io_relation_func func, void *data)
+{
+	io->relation = func;
+	io->relation_data = data;
+}
+
 void netsync_io_set_split_netns(struct netsync_io *io, int split)
 {
 	io->split_netns = split;

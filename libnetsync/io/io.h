@@ -105,6 +105,8 @@ struct netsync_io {
 	struct netsync_io *keeper; /* object that keeps the files; NULL if this one does */
 	/* Parts of relations whose other parts were not read yet; NULL before the first part. */
 	struct relations *relations;
+	netsync_io_relation_func relation; /* called with each relation that is used; or NULL */
+	void *relation_data;
 	void *points; /* tsearch() tree of struct numbered_point */
 	uint32_t num_points;
 	struct numbered_point *recent[IO_RECENT_POINTS]; /* indexed by a hash of the point */
@@ -182,12 +184,10 @@ struct event_seen {
 	};
 };
 
-/* What the times of a part say about the other parts of its relation. */
-enum span_role {
-	SPAN_BEFORE = 1, /* its start precedes the end of each SPAN_AFTER part */
-	SPAN_AFTER = 2,	 /* its end follows the start of each SPAN_BEFORE part */
-	SPAN_BOTH = SPAN_BEFORE | SPAN_AFTER,
-};
+/* Short names of roles: enum netsync_io_role. */
+#define SPAN_BEFORE NETSYNC_IO_BEFORE
+#define SPAN_AFTER NETSYNC_IO_AFTER
+#define SPAN_BOTH (NETSYNC_IO_BEFORE | NETSYNC_IO_AFTER)
 
 /* Maximum size of the names in a part (bytes), with the terminating NUL; chosen. */
 #define SPAN_NAME_SIZE 64
@@ -205,7 +205,7 @@ struct span_part {
 	 * span.
 	 */
 	int64_t start_ns, end_ns;
-	uint32_t role;		    /* enum span_role */
+	uint32_t role;		    /* bits of enum netsync_io_role */
 	uint32_t member;	    /* number of the member, such as its rank */
 	uint32_t members;	    /* number of parts of the relation */
 	int32_t step;		    /* step of the program in which the span began; -1 if unknown */

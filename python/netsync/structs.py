@@ -4,7 +4,7 @@ and the functions of libraries.py, with the headers."""
 from __future__ import annotations
 
 import ctypes
-from ctypes import (POINTER, Structure, Union, c_char_p, c_double, c_int, c_int64,
+from ctypes import (POINTER, Structure, Union, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
 # Value of NETSYNC_UNKNOWN, an unknown bound or delay.
@@ -195,6 +195,21 @@ class netsync_io_source(Structure):
     _fields_ = [("path", c_char_p), ("shift_ns", c_int64)]
 
 
+class netsync_io_span(Structure):
+    _fields_ = [
+        ("start_ns", c_int64), ("end_ns", c_int64), ("host", c_uint32), ("member", c_uint32),
+        ("role", c_uint32), ("reserved", c_uint32),
+    ]
+
+
+class netsync_io_relation(Structure):
+    _fields_ = [
+        ("size", c_uint32), ("members", c_uint32), ("group", c_char_p), ("what", c_char_p),
+        ("step", c_int32), ("num_spans", c_uint32), ("span_size", c_uint32),
+        ("reserved", c_uint32), ("spans", POINTER(netsync_io_span)),
+    ]
+
+
 class netsync_io_frame(Structure):
     _fields_ = [
         ("size", c_uint32), ("reserved", c_uint32), ("number", c_uint64), ("time_ns", c_int64),
@@ -232,6 +247,7 @@ class netsync_io_part(Structure):
 
 packet_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_packet))
 message_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_message))
+relation_func = ctypes.CFUNCTYPE(None, c_void_p, POINTER(netsync_io_relation))
 write_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 warn_func = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)

@@ -8,5 +8,6 @@
 
 int cmd_states(int argc, char **argv);
 int cmd_path(int argc, char **argv);
+int cmd_stragglers(int argc, char **argv);
 
 #endif

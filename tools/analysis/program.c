@@ -6,6 +6,7 @@
 static const struct command commands[] = {
 	{ "states", cmd_states, true },
 	{ "path", cmd_path, true },
+	{ "stragglers", cmd_stragglers, true },
 };
 
 int main(int argc, char **argv)

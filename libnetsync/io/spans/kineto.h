@@ -41,7 +41,7 @@ struct kineto_collective {
 	uint32_t name;	  /* index of the group's name in kineto.names */
 	uint32_t what;	  /* index of the operation's name in kineto.names */
 	uint32_t members;
-	uint32_t role; /* enum span_role; 0 if the times relate to no other rank's */
+	uint32_t role; /* as in struct span_part; 0 if the times relate to no other rank's */
 	int32_t step;  /* -1 if unknown */
 };
 

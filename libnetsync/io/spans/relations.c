@@ -129,8 +129,13 @@ static int add_relation_part(struct relation *relation, uint32_t host, const str
 		return 0;
 	if (array_grow(&relation->part, &relation->room, relation->num, sizeof(*relation->part)))
 		return -ENOMEM;
-	relation->part[relation->num++] = (struct relation_part){ part->start_ns, part->end_ns,
-								  host, part->member, part->role };
+	relation->part[relation->num++] = (struct netsync_io_span){
+		.start_ns = part->start_ns,
+		.end_ns = part->end_ns,
+		.host = host,
+		.member = part->member,
+		.role = part->role,
+	};
 	return 0;
 }
 
@@ -144,6 +149,23 @@ static void count_relation(struct relation_count *count, const struct relation *
 		count->parts = relation->num;
 		count->members = relation->members;
 	}
+}
+
+static void report_relation(const struct netsync_io *io, const struct relation *relation)
+{
+	const struct netsync_io_relation report = {
+		.size = sizeof(report),
+		.members = relation->members,
+		.group = relation->group->text,
+		.what = relation->what->text,
+		.step = relation->step,
+		.num_spans = (uint32_t)relation->num,
+		.span_size = sizeof(*relation->part),
+		.spans = relation->part,
+	};
+
+	if (io->relation)
+		io->relation(io->relation_data, &report);
 }
 
 /* Use and forget a relation. Return 0, or a negative value after io_fail(). */
@@ -170,6 +192,7 @@ static int use_relation(struct netsync_io *io, struct relation *relation)
 			count_relation(&relations->incomplete, relation);
 		relations->used++;
 		ret = relation_push_messages(io, relation, relations->sides);
+		report_relation(io, relation);
 	}
 	remove_relation(relations, relation);
 	return ret;

@@ -5,20 +5,12 @@
 
 #include "io/io.h"
 
-/* A part, in the time of the host where it was recorded. */
-struct relation_part {
-	int64_t start_ns, end_ns;
-	uint32_t host;
-	uint32_t member;
-	uint32_t role;
-};
-
 /* A relation, of which some parts were read. */
 struct relation {
 	struct relation *next;		/* in its slot of the hash table */
 	struct relation *older, *newer; /* in order of the first part */
 	uint64_t key[2], check;
-	struct relation_part *part;
+	struct netsync_io_span *part; /* by host when the relation is used */
 	size_t num, room;
 	uint32_t members;
 	int32_t step;

@@ -27,7 +27,7 @@
 
 static int compare_parts_by_host(const void *a, const void *b)
 {
-	const struct relation_part *p = a, *q = b;
+	const struct netsync_io_span *p = a, *q = b;
 
 	return p->host < q->host ? -1 : p->host > q->host;
 }
@@ -39,7 +39,7 @@ static size_t collect_host_sides(struct relation *relation, struct host_side *si
 
 	qsort(relation->part, relation->num, sizeof(*relation->part), compare_parts_by_host);
 	for (size_t i = 0; i < relation->num; i++) {
-		const struct relation_part *part = &relation->part[i];
+		const struct netsync_io_span *part = &relation->part[i];
 		struct host_side *side;
 
 		if (!num || sides[num - 1].host != part->host)
