@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces of a simulated cluster, as PyTorch's profiler Kineto writes them, and the true clocks."""
+"""Traces of a simulated cluster, as PyTorch's profiler Kineto writes them, and the true clocks.
+
+As a program, writes the traces of the tutorial to a new folder."""
 import gzip
 import json
+import pathlib
 import random
+import sys
 
 # Kineto counts us from a time of its own (libkineto/src/ChromeTraceBaseTime.h).
 BASE_NS = 1711929600000000000
@@ -123,6 +127,12 @@ class Cluster:
         for rank in range(self.ranks):
             text = document(metadata(rank, self.ranks), self.events(rank, **options)).encode()
             path = folder / (self.name(rank) + (".gz" if packed else ""))
-            path.write_bytes(gzip.compress(text, 1) if packed else text)
+            path.write_bytes(gzip.compress(text, 1, mtime=0) if packed else text)
             paths.append(path)
         return paths
+
+
+if __name__ == "__main__":
+    new = pathlib.Path(sys.argv[1])
+    new.mkdir()
+    Cluster(num=400, seed=3, slow=5).write(new, packed=True)
