@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Preloaded by test_travel: CLOCK_MONOTONIC runs FASTER times as fast as it does, so that limits of
- * minutes are tested in seconds.
+ * test_travel preloads this library, which makes CLOCK_MONOTONIC run FASTER times as fast, to test
+ * limits of minutes within seconds.
  */
 #include <stdint.h>
 #include <sys/syscall.h>

@@ -15,8 +15,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORDER = TOP / "build/netsync-recorder"
 HOSTS = ("web", "db")
 ADDRESSES = {"web": ("10.8.0.1", "fd08::1"), "db": ("10.8.0.2", "fd08::2")}
-# Programs for a client and a server, which run on one host each and use both versions of
-# IP.
+# A client and a server program, one for each host. Both use IPv4 and IPv6.
 TALK = """
 import socket, sys
 family, address, port, rounds, size = sys.argv[1:]
@@ -51,7 +50,7 @@ def needs_namespaces():
 
 
 def lacks_bpf():
-    """Return: why the source bpf cannot be used here, or an empty text."""
+    """Return the reason why the source bpf cannot be used on this machine, or an empty text."""
     done = subprocess.run([RECORDER, "--via", "bpf", "-d", "0.01"], check=False, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     return done.stderr.strip() if done.returncode == 1 else ""
@@ -80,14 +79,15 @@ def control_group():
 
 
 def sources():
-    """Return: the sources that work here; test_bpf reports why one does not work."""
+    """Return the sources that work on this machine. test_bpf reports why the source bpf does not
+    work."""
     return ("packet",) if lacks_bpf() else ("packet", "bpf")
 
 
 class Network:
     """
-    Two network namespaces, as two hosts that are connected by a cable. @via: the source
-    of recorders.
+    Two network namespaces that act as hosts connected by a cable. Recorders use the source
+    @via.
     """
 
     def __init__(self, via="packet"):
@@ -130,7 +130,7 @@ class Network:
 
     def record(self, host, path, *options, **popen):
         """
-        Start a recorder. Return: its process, after it has written the beginning of its
+        Start a recorder. Return its process after the process has written the start of its
         capture.
         """
         process = self.start(host, RECORDER, "--via", self.via, "-o", path, *options,
@@ -153,7 +153,7 @@ class Network:
         return server
 
     def talk(self, *arguments):
-        """Run TALK on the host web. @arguments: the arguments of TALK."""
+        """Run the program TALK with @arguments on the host web."""
         subprocess.run(self.on("web", "python3", "-c", TALK, *arguments), check=True, timeout=60)
 
     def stop(self, process, number=signal.SIGINT, status=0):
@@ -174,7 +174,7 @@ def tshark(path, *words):
 
 class Frame:
     """
-    A packet of a capture: its device (name, namespace), direction, kept bytes and
+    A packet in a capture: its device (name, namespace), direction, captured bytes and
     original size.
     """
 
@@ -187,7 +187,7 @@ class Frame:
 
 
 class Capture:
-    """A pcapng capture in the byte order of this machine: its frames, devices and counts."""
+    """A pcapng capture in this machine's byte order: its frames, devices and packet counts."""
 
     def __init__(self, path):
         data, at, self.devices, self.frames, self.counts = path.read_bytes(), 0, [], [], None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Check how many bytes of a frame netsync-recorder keeps. */
+/* Check how many bytes of each frame netsync-recorder captures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define LINK 14
 
-/* Tests fill the frame from its end; bytes that a test does not set are zero. */
+/* Tests place their headers at the end of this buffer. Bytes that a test does not set are zero. */
 static uint8_t frame[LINK + 512];
 
 static uint8_t *begin_ipv4(uint8_t words, uint8_t protocol)
@@ -46,7 +46,7 @@ static void test_ipv4(void **state)
 	begin_ipv4(15, 6)[12] = 15 << 4;
 	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 60 + 60);
 	assert_int_equal(count_kept_payload(ETH_P_IP, 10), 60 + 60 + 10);
-	/* Invalid header length. */
+	/* The header length is invalid. */
 	begin_ipv4(5, 6)[12] = 1 << 4;
 	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 20);
 	begin_ipv4(1, 17);
@@ -59,7 +59,10 @@ static void test_ipv4(void **state)
 	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 28);
 	begin_ipv4(5, 33);
 	assert_int_equal(count_kept_payload(ETH_P_IP, 0), 20 + 24);
-	/* Unknown protocol, and non-first fragment: only the network header is kept. */
+	/*
+	 * Only the network header is captured if the protocol is unknown or if the packet is a
+	 * non-first fragment.
+	 */
 	begin_ipv4(5, 47);
 	assert_int_equal(count_kept_payload(ETH_P_IP, 64), 20);
 	begin_ipv4(5, 17);
@@ -78,8 +81,8 @@ static void test_ipv6(void **state)
 	begin_ipv6(6)[12] = 8 << 4;
 	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), 40 + 32);
 	/*
-	 * Hop-by-hop options of 16 bytes, a routing header of 8, and an authentication
-	 * header of 24.
+	 * The extension headers are hop-by-hop options (16 bytes), a routing header (8) and an
+	 * authentication header (24).
 	 */
 	at = begin_ipv6(0);
 	at[0] = 43;
@@ -88,7 +91,7 @@ static void test_ipv6(void **state)
 	at[24] = 17;
 	at[25] = 4;
 	assert_int_equal(count_kept_payload(ETH_P_IPV6, 0), 40 + 16 + 8 + 24 + 8);
-	/* A first fragment, and a later one. */
+	/* The packets are a first fragment and a later fragment. */
 	at = begin_ipv6(44);
 	at[0] = 17;
 	at[3] = 1;
@@ -115,8 +118,8 @@ static void test_other_protocols(void **state)
 }
 
 /*
- * Parse random frames, each in a buffer of exactly its size, such that a sanitizer finds
- * reads beyond the end.
+ * Parse random frames. Each is in a buffer of exactly its size, so that a sanitizer detects reads
+ * beyond the end.
  */
 static void test_hostile_frames(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Check how netsync-recorder follows CLOCK_REALTIME - CLOCK_MONOTONIC, with simulated clocks
- * and a simulated timer.
+ * Check how netsync-recorder follows CLOCK_REALTIME - CLOCK_MONOTONIC. Both clocks and the timer
+ * are simulated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,10 @@
 #define NS_PER_S INT64_C(1000000000)
 
 static int64_t mono_ns, offset_ns;
-/* Of this many groups of three readings, only one is not interrupted; 0: all are interrupted. */
+/*
+ * Of every late_of groups of three readings, all but one are interrupted. 0: all groups are
+ * interrupted.
+ */
 static unsigned int late_of, readings;
 static bool has_timer, is_cancelled;
 
@@ -32,7 +35,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 ssize_t __wrap_read(int fd, void *buffer, size_t size);
 int __wrap_close(int fd);
 
-/* Is this reading the last of a group of three that is interrupted? */
+/* Return whether this reading is the last one of a group of three that is interrupted. */
 static bool is_reading_interrupted(void)
 {
 	const unsigned int number = readings++;
@@ -40,7 +43,7 @@ static bool is_reading_interrupted(void)
 	return late_of && number % 3 == 2 && number / 3 % late_of;
 }
 
-/* Each reading takes 20 ns; the clock is read after half of that time. */
+/* Each reading takes 20 ns and returns the time after 10 ns. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
 	int64_t now;
@@ -69,7 +72,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 	return 0;
 }
 
-/* Behave like the kernel's timerfd_read(): fail with ECANCELED once after the clock was set. */
+/* Behave like the kernel's timerfd_read(): fail once with ECANCELED after the clock was stepped. */
 ssize_t __wrap_read(int fd, void *buffer, size_t size)
 {
 	(void)buffer;
@@ -121,14 +124,17 @@ static void test_set_clock(void **state)
 	(void)state;
 	begin_clock_test(NS_PER_S, INT64_C(1795800000000000000));
 	wall_clock_open(&clock);
-	/* The timer does not report that the clock was set, so the clock is not read again. */
+	/*
+	 * The timer does not report that the clock was stepped, so the recorder does not read the
+	 * clock again.
+	 */
 	offset_ns -= 3600 * NS_PER_S;
 	wall_clock_update(&clock);
 	assert_int_equal(clock.offset_ns, offset_ns + 3600 * NS_PER_S);
 	is_cancelled = true;
 	wall_clock_update(&clock);
 	assert_int_equal(clock.offset_ns, offset_ns);
-	/* Set the clock a second time, to a time before 1970. */
+	/* Step the clock again, to a time before 1970. */
 	offset_ns = -5 * NS_PER_S;
 	is_cancelled = true;
 	wall_clock_update(&clock);
@@ -136,7 +142,7 @@ static void test_set_clock(void **state)
 	wall_clock_close(&clock);
 }
 
-/* The kernel has no such timers. */
+/* Simulate a kernel that does not support timers of this kind. */
 static void test_no_timer(void **state)
 {
 	struct wall_clock clock;
