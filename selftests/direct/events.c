@@ -3,7 +3,8 @@
  * usage: events TRACE...
  *
  * Print all events of traces of one host, one a line: time, CPU, name, and the values of
- * all fields; fields of the context come before a "|". A loss is also printed as a line.
+ * all fields; fields of the context come before a "|". Lost events are printed as a line of their
+ * own.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *
  * Print all events of stream files as the direct reader sees them, one a line: clock
  * value, name, and all integers that are not in arrays. The events of a file end with a
- * line "end", or "stopped" if the rest is left to another reader.
+ * line "end", or "stopped" if another reader must read the rest.
  */
 #include <inttypes.h>
 #include <stdio.h>

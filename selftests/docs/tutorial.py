@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import session
 
 FILE_NAME = re.compile(r"(?:#|//|/\*) (\S+\.(?:py|c|txt))(?: \*/)?$")
-# tshark prints this only for root; readers are other users.
+# tshark prints this warning only for root, but readers are usually other users.
 NOT_COMPARED = re.compile(r"Running as user \"root\"")
 
 # A number and its unit, as the output contains them, or "-" in a table.
@@ -71,7 +71,8 @@ def read_session(block):
 
 
 def environment(home):
-    """netsync's source is in ~/netsync, and programs link its libraries."""
+    """Return an environment in which ~/netsync is netsync's source, and programs are linked with
+    its libraries."""
     env = session.environment(home / "bin", HOME=str(home), LIBRARY_PATH=str(session.BUILD),
                               C_INCLUDE_PATH=str(session.TOP / "libnetsync/include"), TZ="UTC",
                               COLUMNS="80")
@@ -105,7 +106,7 @@ def type_tutorial(path, folder, hosts=None):
 
 
 def printed_by(step, status, output):
-    """Return the exit status, and the lines printed after the command itself."""
+    """Return the exit status of a command and the lines that it printed."""
     lines = output.splitlines()[step.command.count("\n"):]
     return status, [line.rstrip() for line in lines if not NOT_COMPARED.match(line)]
 

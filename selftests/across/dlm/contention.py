@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Check the recording of a two-node cluster that contends for a lock: do states show who
-held it when?"""
+"""Check a recording of a two-node cluster whose nodes contend for a lock. States must show which
+node held the lock at each time."""
 import csv
 import io
 import pathlib
@@ -43,9 +43,10 @@ def ctf_of_perf(share):
 
 
 def check_states(share, result, locks, files=None, packets=()):
-    """Check states against the log. Each node has taken the lock @locks times. The files
-    contain everything except packets."""
-    # How often a node waits for the other; with 520 locks, far above 100.
+    """Check states against the log. Each node has taken the lock @locks times. Together, the
+    files contain all events except packets, which are in @packets."""
+    # Least number of times that a node waits for the other one. With 520 locks, far more than 100
+    # waits occur.
     least = locks * 100 // 520
     files = files or [share / host / "trace.dat" for host in HOSTS]
     run = netsync("sync", "--format", "json", "--force", "-o", result, *(packets or files))
@@ -57,7 +58,7 @@ def check_states(share, result, locks, files=None, packets=()):
           len({s["shared"] for s in spans}) == 1, "a resource is one thing on both nodes",
           str({s["shared"] for s in spans}))
 
-    # The value of the resource counts the holders and so gives the true order.
+    # The resource's value counts the holders, and so reveals the true order of the holders.
     held = []
     for host in HOSTS:
         counts = [int(n) for n in (share / host / "counts").read_text().split()]

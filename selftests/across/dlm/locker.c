@@ -34,7 +34,7 @@ static dlm_lshandle_t join_lockspace(void)
 	return space ? space : dlm_create_lockspace(LOCKSPACE, 0600);
 }
 
-/* Keep a lock on the resource, which otherwise loses its value. */
+/* Keep a lock on the resource, because a resource without any lock loses its value. */
 static void keep_null_lock(dlm_lshandle_t space, struct dlm_lksb *lock)
 {
 	if (dlm_ls_lock_wait(space, LKM_NLMODE, lock, 0, RESOURCE, strlen(RESOURCE), 0, NULL, NULL,

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long each step takes without a fault, us. Chosen: well above the kernel's overhead. */
+/* Duration of each step without a fault, us. Chosen to be well above the kernel's overhead. */
 #define CLIENT_US 2000
 #define WEB_US 3000
 #define SLEEP_US 5000
@@ -72,15 +72,15 @@ static void log_span(uint32_t number, const char *name, int64_t begin_ns, int64_
 	printf("%u %s %lld %lld\n", number, name, (long long)begin_ns, (long long)end_ns);
 }
 
-/* Log what was done from the given time until now. */
+/* Log an activity that began at the given time and ends now. */
 static void log_span_until_now(uint32_t number, const char *name, int64_t begin_ns)
 {
 	log_span(number, name, begin_ns, read_elapsed_ns());
 }
 
 /*
- * Compute until the thread has used this much processor time: elapsed time would include
- * times at which the thread was preempted.
+ * Compute until the thread has used this much processor time. Elapsed time would include times at
+ * which the thread was preempted.
  */
 static void compute_for_us(uint32_t us)
 {
@@ -151,17 +151,17 @@ static void send_request(int fd, const struct request *request)
 		err(1, "write");
 }
 
-/* Receive a request. Return: false at the end of requests. */
+/* Receive a request. Return false at the end of requests. */
 static int receive_request(int fd, struct request *request)
 {
 	return recv(fd, request, sizeof(*request), MSG_WAITALL) == sizeof(*request);
 }
 
 /*
- * Wait for the answer, and log that as ME-wait. The thread looks at the clock some time
- * before it waits; if its emulated processor stops in between, much earlier. The time
- * that it computed since then is known, and logged as ME-awake: after that time, it waits
- * at the latest. Return false if there is no answer.
+ * Wait for the answer, and log the wait as ME-wait. Return false if there is no answer. The thread
+ * reads the clock some time before it waits. If its emulated processor stops in between, the wait
+ * begins much later than logged. The thread's computing time since the reading is logged as
+ * ME-awake: the wait begins at most this much after the thread's last activity.
  */
 static int await_answer(int fd, struct request *request, const char *me)
 {
@@ -180,7 +180,10 @@ static int await_answer(int fd, struct request *request, const char *me)
 
 static int hog_pipe[2];
 
-/* Start a process with the highest priority that computes for each time that it is told. */
+/*
+ * Start a process with the highest priority. It computes for a given time whenever it receives a
+ * request.
+ */
 static void start_hog(void)
 {
 	const struct sched_param first = { .sched_priority = 10 };
@@ -250,7 +253,7 @@ static void run_as_client(const char *address, const char *plan)
 	while (fscanf(file, "%15s %u", fault, &request.us) == 2) {
 		request.fault = find_fault(fault);
 		request.device = 0;
-		/* The devices of db are in the order of their delay in the plan. */
+		/* The database's devices have the same order as their delays in the plan. */
 		for (i = 1; i < 8 && request.fault == SLOW_DISK; i++) {
 			if (slow[i] && slow[i] != request.us)
 				continue;
@@ -300,7 +303,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wanted, taken;
 static uint32_t lock_us;
 
-/* Each time that the lock is wanted, take it and hold it for lock_us microseconds. */
+/* Take the lock and hold it for lock_us microseconds, each time that the client requests this. */
 static void *hold_lock_when_asked(void *data)
 {
 	prctl(PR_SET_NAME, "locker");
@@ -354,7 +357,7 @@ static void run_as_db(const char *port, char **devices, int num)
 
 int main(int argc, char **argv)
 {
-	/* Write all output at the end, so that nothing waits for output before. */
+	/* Write all output at the end, so that no request waits for output. */
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	if (argc == 4 && !strcmp(argv[1], "client"))
 		run_as_client(argv[2], argv[3]);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The requests of chain.c: the plan, how they are recorded, the logs of the three
-machines, and what netsync path has to report for each."""
+"""The requests of chain.c: their plan, how to record them, the logs of the three machines, and
+the path that netsync path must report for each request."""
 import collections
 import json
 import pathlib
@@ -14,7 +14,7 @@ sys.path[1:1] = [str(TOP / "selftests/pair")]
 from compare import check  # noqa: E402
 
 HOSTS = "web", "db", "ctl"
-# What each fault adds to the path: host, thread, kind, and who ran instead.
+# What each fault adds to the path: host, thread, kind of activity, and the thread that ran instead.
 FAULTS = {
     "server": ("web", "chain", "running", None),
     "lock": ("db", "locker", "timer", None),
@@ -23,8 +23,8 @@ FAULTS = {
     "preempt": ("ctl", "chain", "preempted", "hog"),
     "timer": ("web", "chain", "timer", None),
 }
-# Phases in the order of a request. chain on the host logs each phase under this name,
-# while the named hosts wait. The path has mostly the given kind, for at least the given
+# Phases in the order of a request. The program chain logs each phase on the host under this name,
+# while the named hosts wait. Most of the path must be of the given kind, for at least the given
 # time.
 PHASES = {
     "client-1": ("ctl", (), "running", 0),
@@ -101,8 +101,8 @@ class Requests:
                 yield piece, lasts
 
     def of(self, number):
-        """Return the time of a request by host, thread, kind and other thread, and the
-        sum of bounds."""
+        """Return the times of a request by (host, thread, kind, other thread), and the sum of
+        their bounds."""
         times, bound = collections.Counter(), 0
         for piece, lasts in self.between(*self.logs[number][self.plan[number][0]]):
             other = piece["kind"] == "preempted" and piece["other"]
@@ -112,12 +112,14 @@ class Requests:
         return times, bound
 
     def phase(self, number, name):
-        """Return how long the path is elsewhere during a phase, and how much the expected
-        kind is shorter than its known minimum; below 0: it is long enough."""
+        """Return two times: how long the path is at other places during a phase, and how much
+        shorter the expected kind is than its known minimum. The second time is negative if
+        the kind is long enough."""
         host, waiting, kind, least = PHASES[name]
         log = self.logs[number]
         began, end = log[name]
-        # Before all others wait for a phase, neither it nor its duration counts.
+        # Count the phase and its minimum duration only from the time at which all other threads
+        # wait for it.
         begin = max([began, *(log[who + "-wait"][0] for who in waiting)])
         if begin >= end:
             return 0, 0
@@ -127,7 +129,7 @@ class Requests:
                 there += lasts
                 of_kind += lasts * (piece["kind"] == kind)
         for who in waiting:
-            # The log says that the thread waits a little before it really does.
+            # The log reports that the thread waits a little before it really does.
             late = log.get(who + "-awake", (begin, begin))[1]
             awake += sum(lasts for piece, lasts in self.between(begin, min(late, end))
                          if (piece["host"], piece["name"], piece["kind"]) ==
@@ -158,7 +160,7 @@ def check_phases(requests, quiet):
 
 
 def name_fault(usual, times):
-    """Return the place that has grown most, relative to the usual request."""
+    """Return the place whose time has grown most compared with the usual request."""
     more = {key: times[key] - usual[key] for key in times}
     network = sum(lasts for key, lasts in more.items() if key[2] == "network")
     best = max(more, key=more.get)
@@ -180,7 +182,7 @@ def check_faults(requests, quiet):
         times, bound = found[number]
         name, more = name_fault(usual, times)
         good = name == fault
-        # Faults below the bound cannot be recognized.
+        # Faults shorter than the bound cannot be recognized.
         open_ = not good and bound > us * 1000 / 10
         right[fault] += good or open_
         all_[fault] += 1
