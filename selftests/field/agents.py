@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Agents that are controlled as by netsync record."""
+"""Agents that receive the same commands as from netsync record."""
 import json
 import os
 import pathlib

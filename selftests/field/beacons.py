@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Exchanges beacons between network namespaces, over IPv4 or IPv6 only; or from this
-machine, which has the ID 0 or 1, to an address of the other machine.
+"""Exchange beacons between network namespaces, over IPv4 or IPv6 only. Or exchange beacons with
+an address of another machine; this machine then has the ID 0 or 1.
 
 usage: beacons.py 4|6 SECONDS RATE NAMESPACE...
        beacons.py ID SECONDS RATE ADDRESS

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Hosts to record, in namespaces of this machine, and checks for leftovers."""
+"""Hosts to record, which are namespaces of this machine, and checks that nothing is left on
+them."""
 import os
 import pathlib
 import re
@@ -13,14 +14,13 @@ TOP = HERE.parent.parent
 sys.path.insert(0, str(TOP / "selftests" / "tools"))
 from ktap import case, check, main  # noqa: E402
 
-# Tests import these from here.
+# Names that tests import from this file.
 __all__ = ["case", "check", "main"]
 
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 NAMESPACES = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", "--fork",
               "--kill-child", "--mount-proc"]
-# Time limit of waiting, s. Machines may be slow, and may run several things at the same
-# time.
+# Limit for all waiting, s. Machines may be slow and busy with other tests.
 PATIENCE = 60
 
 
@@ -81,7 +81,7 @@ class Field:
         (self.folder / "ssh.conf").write_text("\n".join(lines) + "\n")
 
     def add(self, name, *sshd_options, hostname=None, **env):
-        # The network of a closed host may still answer for a while: do not reuse its address.
+        # The network of a closed host may still answer for a while, so do not reuse its address.
         self.added += 1
         host = Host(self, name, self.added, sshd_options, hostname or name, env)
         self.hosts[name] = host
@@ -101,7 +101,7 @@ class Field:
         run("ip", "link", "del", "bridge")
 
 
-# LTTng's daemons can hang, and "lttng list" with them.
+# Time limit for "lttng list", s. LTTng's daemons can hang, and the command then hangs, too.
 PATIENCE_S = 120
 
 
@@ -149,7 +149,8 @@ class Host:
         self.run("pkill", "-KILL", "-o", "-f", pattern)
 
     def leftovers(self, sessions=True):
-        """List leftovers of a recording; without sessions, LTTng is not asked."""
+        """List leftovers of a recording. If the host has no @sessions, do not ask LTTng for
+        them."""
         found = []
         for line in self.run("ps", "-eo", "args").splitlines():
             if re.search("netsync[- ]agent|lttng-relayd|@notty", line):
@@ -164,7 +165,7 @@ class Host:
         self.process.wait()
 
 
-# Exit status of a recording without packets: it is recorded, but not corrected.
+# Exit status of a recording without packets, which cannot be synchronized.
 RECORDED = 2
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""netsync live in guests: its output is compared with the truth and with the result of sync."""
+"""Run netsync live in guests, and compare its output with the truth and with the result of
+netsync sync."""
 import collections
 import json
 import pathlib
@@ -13,8 +14,8 @@ from compare import Answer, Truth, check, finish
 
 OUT = TOP / "build/selftests/field"
 
-# A line of the output: its time on web's clock, the minimum error of its offset (ns), its
-# bound (ns), and the skew.
+# One line of the output: its time on web's clock, the smallest possible error of its offset (ns),
+# its bound (ns) and the skew.
 Error = collections.namedtuple("Error", "at error bound skew_ppm")
 
 
@@ -45,7 +46,7 @@ class Lines:
             for name in ("web", "db"))
 
     def errors(self):
-        """Return the errors of all lines for which the truth is known."""
+        """Return the errors of all lines for times at which the truth is known."""
         found = []
         for line in self.lines:
             hosts = {host["name"]: host for host in line["hosts"]}
@@ -53,7 +54,7 @@ class Lines:
                     hosts["web"]["bound_ns"] is None or line["reference"] != "db":
                 continue
             at = hosts["web"]["at_ns"]
-            # The truth is only known at the times when it was measured.
+            # The truth is known only for the times at which it was measured.
             for sent, machine, received in self.truth.samples:
                 if not at - 600_000_000 < sent <= received < at:
                     continue
@@ -88,7 +89,7 @@ def without_paths(result):
 
 
 def check_same(share):
-    """Check that the last result equals that of sync to the last digit."""
+    """Check that the last result equals the result of netsync sync to the last digit."""
     answer = Answer(share / "sync.json", share / "stored")
     live = json.loads((share / "live.json").read_text(encoding="utf-8"))
     check(answer.status == 0 and without_paths(live) == without_paths(answer.result),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A real relay daemon, sessions that are streamed to it, and netsync live.
+"""Run a real relay daemon and netsync live, and stream sessions to the daemon.
 
-A Session acts like LTTng's consumer daemon (protocol 2.13). It streams a ctf.Trace, or
-the part of it before a time.
+A Session acts like LTTng's consumer daemon (protocol 2.13). It streams a ctf.Trace, completely
+or up to a certain time.
 """
 import contextlib
 import json
@@ -88,7 +88,7 @@ class Relayd:
 
 
 class Session:
-    """A session of one host, which streams the data that was added to its trace."""
+    """A session of one host. It streams the data that a test has added to its trace."""
 
     count = 0
 
@@ -151,8 +151,8 @@ class Session:
 
     def send(self, until=None):
         """
-        Send the part of the trace before a time (as printed) and nothing later, as
-        LTTng's live timer does.
+        Send the part of the trace before a time (in the units that netsync prints) and
+        nothing later, as LTTng's live timer does.
         """
         clock = None if until is None else \
             (until - self.trace.epoch) * self.trace.freq // 10**9
@@ -173,12 +173,12 @@ class Session:
                 self.seq[stream] += 1
                 self.sent[stream] += len(part)
             if clock is not None:
-                # Report that there are no events until then, without a packet.
+                # Report without a packet that there are no events before this time.
                 self._index(stream, NONE, 0, 0, 0, clock)
         return self
 
     def close(self):
-        """Destroy the session after everything was sent."""
+        """Send all data, and then destroy the session."""
         handles = [*self.handle.items(), (None, self.metadata)]
         self._do(ROTATE, struct.pack(">IBQ", len(handles), 0, 0) + b"".join(
             struct.pack(">QQ", handle, self.seq.get(stream, 0))
@@ -211,7 +211,7 @@ class Live:
         self.line = None
 
     def wait_for(self, what, condition):
-        """Wait until the output is as expected."""
+        """Wait until the output fulfils the condition. Report @what if it never does."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if not select.select([self.process.stdout], [], [], 1)[0]:
@@ -230,7 +230,8 @@ class Live:
             time.sleep(0.05)
 
     def wait_for_packets(self, **least):
-        """Wait for at least this many packets of each host, and no other hosts."""
+        """Wait until each named host has at least this many packets, and check that no other
+        hosts appear."""
         def met(line):
             packets = {host["name"]: host["packets"] for host in line["hosts"]}
             return packets.keys() == least.keys() and \

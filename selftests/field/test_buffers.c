@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sizes of buffers: what they must be able to hold, and what fits in memory. */
+/*
+ * Check the sizes of trace buffers: they must be large enough for the events of a pause, and must
+ * fit in memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,13 +21,19 @@
 
 static const char *const channels[] = { CHANNEL_PACKETS, CHANNEL_KERNEL, CHANNEL_USER };
 
-/* Return the capacity. One sub-buffer is being filled, and one is being read. */
+/*
+ * Return the usable capacity of the buffers. Two sub-buffers do not count, because one is being
+ * filled and one is being read.
+ */
 static uint64_t count_held_bytes(struct buffers buffers)
 {
 	return buffers.size * (buffers.num - 2);
 }
 
-/* Is no event lost in @seconds if LTTng reads periodically, but sometimes stops for @stall_us? */
+/*
+ * Return true if no event is lost in @seconds when LTTng reads periodically, but sometimes stops
+ * for @stall_us.
+ */
 static bool do_buffers_keep_up(struct buffers buffers, unsigned int read_us, unsigned int stall_us,
 			       unsigned int seconds)
 {
@@ -36,7 +45,7 @@ static bool do_buffers_keep_up(struct buffers buffers, unsigned int read_us, uns
 		filled += rate * period_us / 1000000;
 		if (filled > buffers_get_bytes(buffers))
 			return false;
-		/* An incomplete sub-buffer remains. */
+		/* A sub-buffer that is not full is not read. */
 		filled %= buffers.size;
 	}
 	return true;
@@ -53,14 +62,16 @@ static void test_hundred_thousand(void **state)
 	assert_true(count_held_bytes(buffers) >= (uint64_t)RATE * IPV6_BYTES * 2);
 	/* The eight sub-buffers of 2 MiB of earlier versions did not suffice. */
 	assert_false(do_buffers_keep_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000, 60));
-	/* The memory is an eighth of 1 GiB for four processors, and there is no pause. */
+	/*
+	 * Buffers use an eighth of the memory, here of 1 GiB for four processors without a pause.
+	 */
 	for (uint64_t room = PLENTY; room >= 32 << 20; room /= 2) {
 		const struct buffers less = buffers_choose_default(CHANNEL_PACKETS, room);
 
 		assert_true(do_buffers_keep_up(less, buffers_compute_read_us(CHANNEL_PACKETS, less),
 					       1000000, 60));
 	}
-	/* If there is little memory, LTTng must read often. */
+	/* If there is little memory, LTTng must read more often. */
 	for (uint64_t room = 32 << 20; room >= 1 << 20; room /= 2) {
 		const struct buffers less = buffers_choose_default(CHANNEL_PACKETS, room);
 
@@ -96,7 +107,10 @@ static void test_enough(void **state)
 	assert_true(buffers_are_valid(buffers_choose_for(UINT64_MAX)));
 }
 
-/* In a pause, each second fills another sub-buffer; the buffers take no more memory than before. */
+/*
+ * During a pause, each second fills one more sub-buffer. The buffers take no more memory than
+ * without a pause.
+ */
 static void test_pause_held(void **state)
 {
 	const struct buffers usual = { 1 << 20, 16 };
@@ -118,7 +132,7 @@ static void test_buffers_text(void **state)
 {
 	static const struct {
 		const char *text;
-		struct buffers buffers; /* 0 if the text is invalid */
+		struct buffers buffers; /* 0 if the size in the text is invalid */
 	} all[] = {
 		{ "16x2M", { 2 << 20, 16 } },
 		{ "2x4k", { 4096, 2 } },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machines that exchange beacons: each has few neighbours, each link has both
- * directions, and all machines are connected.
+ * Check which machines exchange beacons: each machine has few neighbours, each link is used in both
+ * directions, and the links connect all machines.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +34,8 @@ static bool are_joined(unsigned int a, unsigned int b)
 }
 
 /*
- * Return the largest number of steps from machine 0 to any other existing one, or -1 if one
- * is not connected.
+ * Return the largest number of links on the shortest path from machine 0 to any other existing
+ * machine, or -1 if a machine is not connected.
  */
 static int count_most_steps(unsigned int num, unsigned int missing)
 {
@@ -92,7 +92,9 @@ static void test_few_steps(void **state)
 	for (unsigned int num = 2; num <= MOST; num++) {
 		int k = 0;
 
-		/* From one machine, k steps reach at most 2 k (k + 1) other machines. */
+		/*
+		 * A path of k links leads from one machine to at most 2 k (k + 1) other machines.
+		 */
 		while (2 * k * (k + 1) + 1 < (int)num)
 			k++;
 		join_machines(num);

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs netsync record on three machines. web and db are traced, and ctl controls them by
-ssh."""
+"""Run netsync record on three machines. web and db are traced, and ctl controls them by ssh."""
 import json
 import pathlib
 import shutil
@@ -26,7 +25,7 @@ class Recorded(Answer):
         self.result = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def is_accurate(self):
-        """Did the two machines exchange messages, with an accurate result?"""
+        """Return whether both machines exchanged messages and the result is accurate."""
         pairs = self.result.get("pairs")
         return pairs and pairs[0]["quality"] == "accurate" and \
             pairs[0]["inversions"]["after"] == 0
