@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the answers of an agent. netsync uses an answer, or refuses it and gives up the host.
- * Both happen quickly and with little memory, while the other host continues to record. An input
- * is the data that web sends during a recording, of which each read of netsync gets one line. db
- * answers correctly.
+ * Fuzz the answers of an agent. netsync must use an answer, or refuse it and give up the host. In
+ * both cases, it must do so quickly and with little memory, while it continues to record the other
+ * host.
+ *
+ * An input is the data that the host web sends during a recording; each read by netsync gets one
+ * line. The host db answers correctly.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -38,7 +40,7 @@ static const char greeting[] = "{\"netsync\":\"" NETSYNC_VERSION
 static char folder[] = "/dev/shm/netsync-fuzz-XXXXXX";
 static struct record_run rec;
 static struct recorded_host hosts[NUM];
-static int feeds[NUM]; /* pipes from which netsync reads */
+static int feeds[NUM]; /* pipes from which netsync reads the hosts' answers */
 static const char *input;
 static size_t input_left;
 
@@ -82,7 +84,7 @@ static void feed_bytes_to_web(void)
 	const char *end = input_left ? memchr(input, '\n', input_left) : NULL;
 	size_t size = end ? (size_t)(end + 1 - input) : input_left;
 
-	/* Write at most the capacity of a pipe. */
+	/* Do not write more than a pipe can hold. */
 	if (size > 1 << 15)
 		size = 1 << 15;
 	if (!size || rec.all.list[WEB]->lost) {
@@ -106,7 +108,7 @@ static void feed_bytes_to_db(void)
 		feed_bytes(DB, answer, strlen(answer));
 }
 
-/* Replace the C library's poll(). The data that netsync waits for arrives at this moment. */
+/* Replace the C library's poll(). Deliver the data that netsync waits for. */
 int poll(struct pollfd *fds, nfds_t num, int timeout_ms)
 {
 	(void)timeout_ms;
@@ -132,7 +134,7 @@ static void add_fed_remote(int which, const char *name)
 	feeds[which] = fds[1];
 	remote->from = fds[0];
 	remote->to = open("/dev/null", O_WRONLY);
-	/* There is no process, so the connection ends as soon as no more data arrives. */
+	/* No process exists. The connection ends as soon as no more data arrive. */
 	remote->pid = INT_MAX;
 	remote->asked = 1;
 	remote->heard_ns = remote->end_ns = now_ns();
@@ -221,7 +223,7 @@ static void remove_output_folder(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Messages are formatted but not printed. */
+/* Messages are formatted, but they are not printed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static FILE *nowhere;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the public calls in any order. No call crashes, or refuses documented use. Bounds are
- * consistent, and contain the truth if the times are those of clocks within the assumptions.
- * A script always leads to the same result, whether it is solved once or twice, with one
- * thread or several, with one object, or with several objects whose messages are saved and
- * merged.
+ * Fuzz the public calls in any order. No call may crash or fail when used as documented. Bounds
+ * must be consistent, and must contain the true times if the simulated clocks fulfil the
+ * assumptions.
+ *
+ * A script must always have the same result, whether it is solved once or twice, with one thread or
+ * with several threads, and whether one object gets all messages or several objects' saved messages
+ * are merged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static struct saved save_all_messages(struct netsync *ns)
 	return s;
 }
 
-/* Check that the result is the same with several threads, and when solved again. */
+/* Check that the result is the same with several threads, and when the object is solved again. */
 static void check_solved_again(const struct script *s, const struct netsync *all)
 {
 	struct player p;
@@ -57,7 +59,10 @@ static void check_solved_again(const struct script *s, const struct netsync *all
 	netsync_free(p.ns);
 }
 
-/* Check that intermediate results change nothing, unless later input changes earlier knowledge. */
+/*
+ * Check that solving between calls does not change the final result, unless later input changes
+ * earlier knowledge.
+ */
 static void check_solved_between(const struct script *s, const struct netsync *all)
 {
 	struct player p;
@@ -105,8 +110,8 @@ static struct saved save_script_part(const struct script *s, uint32_t part, uint
 }
 
 /*
- * Check that merged parts equal the whole, or that merging fails with an error if the parts
- * do not fit together.
+ * Check that merging all parts gives the result of the whole script, or fails with an error if the
+ * parts do not fit together.
  */
 static void check_merged_parts(const struct player *all)
 {

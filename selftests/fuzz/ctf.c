@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz the files of a CTF trace. All readable data must be read quickly and with little memory.
+ * Fuzz the files of a CTF trace. All readable data must be read, quickly and with little memory.
+ *
  * An input is the metadata, followed by a stream file after each SEPARATOR. Child processes read
- * the files. libbabeltrace2 may end these processes, but errors of netsync's own code in them
- * are reported.
+ * the files. libbabeltrace2 may end these processes, but errors of netsync's own code in them are
+ * reported.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +23,10 @@
 
 #define SEPARATOR "\n%%\n"
 
-/* The directory is in memory, and the process that created it removes it at its end. */
+/*
+ * The trace's directory is in memory. The process that creates the directory removes it at its own
+ * end.
+ */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const folder = named + sizeof("host=") - 1;
 static const char *const files[] = { "metadata", "0", "1", "2" };
@@ -32,7 +36,7 @@ static int at = -1;
 
 /* ---- errors in child processes ------------------------------------------ */
 
-/* A report that the child processes share. */
+/* An error report. The child processes share this memory with this process. */
 static struct report {
 	volatile bool is_wrong;
 	char text[1 << 16];
@@ -45,7 +49,10 @@ void __ubsan_on_report(void);
 void __ubsan_get_current_report_data(const char **kind, const char **message, const char **file,
 				     unsigned int *line, unsigned int *column, char **memory);
 
-/* Signals end child processes. Errors that cause these signals are nevertheless reported. */
+/*
+ * Let signals end child processes. A handler has already reported the errors that cause these
+ * signals.
+ */
 const char *__asan_default_options(void)
 {
 	return "handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:allocator_may_return_null=1:quarantine_size_mb=16";
@@ -64,7 +71,7 @@ void __ubsan_on_report(void)
 	report->is_wrong = true;
 }
 
-/* Ignore errors in a library. */
+/* Store a sanitizer's report, except for errors in a library. */
 static void keep_sanitizer_report(const char *text)
 {
 	Dl_info here, there;
@@ -85,8 +92,8 @@ static void become_child(void)
 }
 
 /*
- * The range of clang's counters of executed code, or 0. The names in the fuzzer's own
- * declarations have another meaning in C.
+ * Begin and end of clang's counters of executed code, or 0. Assembly code refers to these symbols,
+ * because the fuzzer's declarations of them have another meaning in C.
  */
 extern const uintptr_t counters[2];
 __asm__(".pushsection .data\n"
@@ -96,8 +103,8 @@ __asm__(".pushsection .data\n"
 	".popsection");
 
 /*
- * Let child processes count in the counters of this process, in all pages that contain
- * nothing else.
+ * Let child processes count executed code in this process's counters. Only pages that contain
+ * nothing but counters are shared.
  */
 static bool share_counters(void)
 {

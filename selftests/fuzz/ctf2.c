@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz metadata in CTF 2. The metadata is refused with a reason, or translated to a separate
- * text, which the parser of CTF 1.8 accepts or refuses. walk.c and ctf.c test reading with the
- * translated text.
+ * Fuzz metadata in CTF 2. The metadata must be refused with a reason, or translated to a separate
+ * text, which the parser of CTF 1.8 accepts or refuses. walk.c and ctf.c read traces with
+ * translated metadata.
  */
 #include <stdint.h>
 #include <stdlib.h>

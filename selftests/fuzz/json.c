@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fuzz result files. A file is refused, or its clocks can be used. */
+/* Fuzz result files. A file must be refused, or its clocks must be usable. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a fuzz target on random bytes instead of a fuzzer's inputs. The inputs are the first
- * SCRIPTS ones, which are the same in each run, and inputs that found faults before. With one
- * argument, only the input of this number is used; with two arguments, a range of inputs.
+ * Run a fuzz target on random bytes instead of a fuzzer's inputs. The inputs have numbers: the
+ * first SCRIPTS ones, which are the same in each run, and others that revealed faults in the past.
+ * One argument selects a single input by its number, and two arguments select a range of inputs.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 #include "calls/script.h"
 
-/* Maximum size of an input, which is the size of the longest script (script.c). */
+/* Maximum size of an input, bytes, which is the size of the longest script (script.c). */
 #define MOST_BYTES 336
 
-/* Numbers of scripts beyond the first SCRIPTS that found faults. */
+/* Numbers of later inputs that revealed faults. Each comment describes the fault. */
 static const uint16_t found_faults[] = {
 	539,   /* a regression line with slope -1, which cannot be a clock */
 	682,   /* growth of a bound in an outermost segment that was replaced later */
@@ -39,7 +39,10 @@ static void try_script(uint64_t number)
 
 static void try_numbered(uint64_t number)
 {
-	/* A failure ends the program, so the last line contains the number of the input. */
+	/*
+	 * A fault ends the program, so that the last line of output has the number of the failing
+	 * input.
+	 */
 	printf("# script %llu\n", (unsigned long long)number);
 	fflush(stdout);
 	try_script(number);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz trace files. A file is read, copied with other times, or refused, quickly and with little
- * memory. The beginning of a file determines its reader, so the format of a sample determines
- * which reader is tested. Files of unknown formats are read as text.
+ * Fuzz trace files. A file must be read, copied with corrected times, or refused, quickly and with
+ * little memory. The beginning of a file determines which reader is used, so the format of a sample
+ * determines which reader is tested. Files of unknown formats are read as text.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include <netsync-io.h>
 
-/* The file is in memory, and the process that created it removes it at its end. */
+/* The trace file is in memory. The process that creates the file removes it at its own end. */
 static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
 static char *const path = named + sizeof("host=") - 1;
 static char copy[sizeof(named) + sizeof(".copy")];
@@ -105,7 +105,7 @@ static void merge_twice(struct netsync_io *io)
 	unlink(copy);
 }
 
-/* Name the host of every other capture, so that the host of the others must be inferred. */
+/* Name the hosts of every other capture. The hosts of the remaining captures must be inferred. */
 static void read_all_frames(struct netsync_io *io, size_t size)
 {
 	struct netsync_io_trace info = { .size = sizeof(info) };
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct netsync_io *io = netsync_io_new(ns);
 	int found;
 
-	/* Run the reader in this process, which its crash must end. */
+	/* Run the reader in this process, because a crash of the reader must end the fuzzer. */
 	netsync_io_set_jobs(io, 1);
 	if (!put_input_file(data, size)) {
 		perror(path);

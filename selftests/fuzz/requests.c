@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz requests to an agent. The agent answers each line, with an error if the line is not a
- * request. An input is the data that the agent reads. Actions on LTTng and packets are omitted.
- * For a valid request, events are chosen and members are checked, but nothing else is done.
+ * Fuzz requests to an agent. The agent must answer each line; it answers lines that are not
+ * requests with an error.
+ *
+ * An input is the data that the agent reads. Nothing is recorded: for a valid request, the agent
+ * only chooses events and checks the request's members.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz messages that another object saved. The messages are merged, merged again and solved, or
- * they are refused without changing anything.
+ * Fuzz saved messages. They must be refused without changing anything, or they are merged, merged
+ * again and solved.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Inferring curves over decades takes seconds. The fuzzer "reader" tests such messages. */
+	/*
+	 * Computing curves for time spans of decades takes seconds. The fuzzer "reader" tests such
+	 * messages.
+	 */
 	const struct netsync_options opt = { .size = sizeof(opt), .method = NETSYNC_METHOD_HULL };
 	struct netsync *ns = netsync_new();
 	const int ret = netsync_merge_messages(ns, data, size);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz a server of traces. The reader uses valid data and refuses other data, quickly and with
- * little memory, and then continues. An input is everything that the connection delivers, or
- * only its records, so that the fuzzer need not produce valid zstd data.
+ * Fuzz a server of traces. The reader must use valid data and refuse other data, quickly and with
+ * little memory, and continue afterwards.
+ *
+ * An input is everything that the connection delivers, or only its uncompressed records, so that
+ * the fuzzer need not produce valid zstd data.
  */
 #include <fcntl.h>
 #include <stdint.h>

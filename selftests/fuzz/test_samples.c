@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a fuzz target on its samples, which are in the folders SAMPLES. They include the files
- * that revealed faults earlier. Each sample is used as a whole and truncated at every 1/16.
- * Sanitizers report memory errors.
+ * Run a fuzz target on its samples, which are in the folders SAMPLES. Files that revealed faults in
+ * the past are among the samples. Each sample is used as a whole and truncated after each sixteenth
+ * of its size. Sanitizers report memory errors.
  */
 #include <glob.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz metadata in which the clock is changed. If the metadata has one clock, the result is a
- * text with the new clock in the same place. The text grows only because the numbers are longer.
+ * Fuzz metadata whose clock is replaced. If the metadata has one clock, the result must have the
+ * new clock in the same place. The text may only grow because numbers become longer.
  */
 #include <stdint.h>
 #include <stdlib.h>

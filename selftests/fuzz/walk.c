@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz metadata and a stream file. The walk must end, and must not read outside the file. The
- * format of an input is that of ctf.c, but only the first stream is used.
+ * Fuzz metadata and a stream file. Reading the events must end, and must not access memory outside
+ * of the file. Inputs have the same format as those of ctf.c, but only the first stream is used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static bool count_visited_integer(void *data, const char *name, const struct ctf
 }
 
 /*
- * Walk like a reader: twice over one file, as if it were two files. If the times of its packets
- * are in order, also walk over the events after half of them.
+ * Read the events like a reader does: twice from the same file, as if it were two files. If the
+ * packets are in order of time, also read only the events after half of the time.
  */
 static void walk_metadata_twice(const struct metadata *metadata, const char *path, bool twice)
 {

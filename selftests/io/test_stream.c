@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A worker process sends what readers find, and this process receives it: every event, span,
- * count and message arrives in order, and invalid records are refused.
+ * A worker process sends what readers find, and this process receives it. Every event, span, count
+ * and message must arrive in order, and invalid records must be refused.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,17 +12,14 @@
 #include "../lib/test.h"
 #include "io/stream/stream.h"
 
-#define EVENTS 20000 /* more than the buffers of several sockets hold */
-#define NUMBER 7     /* of the trace */
+#define EVENTS 20000 /* too many to fit into the buffers of several sockets */
+#define NUMBER 7     /* number of the trace */
 
 static struct trace trace, other;
 static struct netsync_io io = { .traces = (struct trace *[]){ &trace }, .num_traces = 1 };
 static struct stream stream;
 
-/*
- * What this process has received, and the state of the generator of the events that it
- * expects next.
- */
+/* What this process has received, and the state of the generator that predicts the next event. */
 static struct {
 	uint64_t random;
 	uint32_t events;
@@ -188,7 +185,7 @@ static void put_random_events(const struct stream_turn *turn, uint64_t *random)
 		if (i % 1000 == 500)
 			worker_flush();
 	}
-	/* A span of another trace must not be sent as one of this trace. */
+	/* The worker must not send a span of another trace as one of this trace. */
 	io_add_span(&other, 0, 0);
 	trace.info.lost_events += 5;
 	trace.unused += UINT32_MAX;
@@ -197,7 +194,7 @@ static void put_random_events(const struct stream_turn *turn, uint64_t *random)
 	stream_put_end(turn->until_ns, turn->until_ns < INT64_MAX);
 }
 
-/* Read turn by turn. After the turn that asks for all events, end with an error. */
+/* Read when requested. After the request for all events, end with an error. */
 static void read_turns(const void *data)
 {
 	struct stream_turn turn;
@@ -249,7 +246,7 @@ static void test_turns(void **state)
 
 	(void)state;
 	stream = (struct stream){ .trace = &trace, .number = NUMBER, .packets = &packets };
-	/* Both processes know the number of events that were lost before. */
+	/* Both processes already know that these events were lost. */
 	trace.info.lost_events = 100;
 	assert_int_equal(worker_start(&worker, &task, NULL), 0);
 	assert_int_equal(receive_turn(&worker, 0, -5), 1);
@@ -261,7 +258,9 @@ static void test_turns(void **state)
 	assert_int_equal(stream.end.read_ns, -5);
 	assert_int_equal(trace.info.lost_events, 105);
 	assert_true(packets.lo < packets.hi && stream.num_packets && stream.num_packets < EVENTS);
-	/* For a trace that is already known, the worker sends only the end of the turn. */
+	/*
+	 * For a trace that is already known, the worker sends only the record that ends its reply.
+	 */
 	assert_int_equal(receive_turn(&worker, STREAM_KNOWN, 5), 1);
 	assert_int_equal(came.events, EVENTS);
 	assert_string_equal(came.warning, "read -5");
@@ -278,7 +277,7 @@ static void test_turns(void **state)
 	worker_stop(&worker);
 }
 
-/* ---- records that make no sense --------------------------------------------------- */
+/* ---- invalid records -------------------------------------------------------------- */
 
 static int use_record(enum stream_what what, uint16_t number, const char *bytes, size_t size)
 {
@@ -306,12 +305,15 @@ static void test_refused(void **state)
 	memset(part + 30, 'x', sizeof(part) - 30);
 	assert_int_equal(use_record(STREAM_PART, NUMBER, part, sizeof(part)), -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "", 0), 0);
-	/* A flow number that is too large, a clock that is too fast, and a truncated event. */
+	/*
+	 * The records have a flow number that is too large, a clock that is too fast, and a
+	 * truncated event.
+	 */
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, most, 10), -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "\1\0\0\0\0\0\0\0\0\0\0\x40\0", 13),
 			 -EPROTO);
 	assert_int_equal(use_record(STREAM_EVENTS, NUMBER, "\2", 1), -EPROTO);
-	/* Counts beyond their limits, alone and as sums. */
+	/* Counts exceed their limits, alone or as sums. */
 	trace.info.damaged = 1;
 	assert_int_equal(use_record(STREAM_STATE, NUMBER, "\xff\xff\xff\xff\x0f\0\0\0\0\0\0", 11),
 			 -EPROTO);

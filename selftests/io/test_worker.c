@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records and commands between a process and its worker: none is lost, and neither process
- * waits forever.
+ * Exchange records and commands between a process and its worker. None may be lost, and neither
+ * process may wait forever.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,9 +14,12 @@
 #include "../lib/test.h"
 #include "io/worker/worker.h"
 
-/* More bytes than the socket buffers of both directions hold (Linux: net.core.wmem_default). */
+/*
+ * Number of bytes that exceeds the socket buffers of both directions (Linux:
+ * net.core.wmem_default).
+ */
 #define MUCH (8 << 20)
-#define COMMAND 1000 /* bytes of one command */
+#define COMMAND 1000 /* size of one command, bytes */
 #define COMMANDS (MUCH / COMMAND)
 
 enum what { FILLER, HEARD, ALL };
@@ -25,7 +28,7 @@ static struct worker_task task = {
 	.limits = { .timer = ITIMER_REAL, .seconds = 60, .memory = UINT64_C(1) << 40 },
 };
 
-/* The longest wait for a worker without progress, ms. */
+/* The longest time to wait for a worker without progress, ms. */
 static int64_t limit_ms = 60000;
 
 static bool is_worker_wait_over(void *data, int64_t silent_ms)
@@ -79,7 +82,7 @@ static void write_and_hear(const void *data)
 	worker_put(ALL, 0, NULL, 0);
 }
 
-/* Start a worker, and send it all commands, which are numbered. */
+/* Start a worker and send all commands to it. Commands are numbered. */
 static void send_all_commands(struct worker *worker, void (*run)(const void *data))
 {
 	char command[COMMAND] = { 0 };
@@ -116,7 +119,7 @@ static void read_one_command(const void *data)
 	raise(SIGKILL);
 }
 
-/* Commands that a killed worker has not read do not block the other process. */
+/* If a killed worker has not read its commands, the other process must not block. */
 static void test_killed(void **state)
 {
 	struct came came = { .waiting = true };
@@ -128,7 +131,7 @@ static void test_killed(void **state)
 					      &waits),
 			 0);
 	assert_true(worker_was_killed(worker_stop(&worker)));
-	/* The worker no longer exists. */
+	/* The worker process no longer exists. */
 	assert_int_equal(worker_receive_while(&worker, &came.waiting, check_worker_record, &came,
 					      &waits),
 			 0);
@@ -147,7 +150,7 @@ static void work_and_wait(const void *data)
 {
 	char command[COMMAND];
 
-	/* Use processor time for two seconds, and then only report to be alive. */
+	/* Compute for two seconds, and send nothing but reports that the worker is alive. */
 	for (clock_t end = clock() + 2 * CLOCKS_PER_SEC; clock() < end;)
 		;
 	for (int i = 0; i < 20; i++) {
@@ -159,7 +162,7 @@ static void work_and_wait(const void *data)
 	wait_forever(data);
 }
 
-/* The process gives up on a worker without progress, but not on one that works or is idle. */
+/* The process gives up a worker that makes no progress, but not one that computes or is idle. */
 static void test_stuck(void **state)
 {
 	struct came came = { .waiting = true };
@@ -187,7 +190,9 @@ static void test_stuck(void **state)
 	limit_ms = 60000;
 }
 
-/* A worker is stopped while it waits for a command, and is then sent one: it makes no progress. */
+/*
+ * A worker that is stopped while it waits for a command makes no progress when a command arrives.
+ */
 static void test_stopped(void **state)
 {
 	struct came came = { .waiting = true };
@@ -210,7 +215,7 @@ static void test_stopped(void **state)
 	limit_ms = 60000;
 }
 
-/* A worker whose own worker is stuck makes no progress by waiting for it. */
+/* A worker that waits for its own worker, which is stuck, makes no progress either. */
 static void wait_for_another(const void *data)
 {
 	struct worker_task inner = task;

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* Number of instants in a host's span that are checked. Chosen. */
+/* Number of instants in a host's span at which a result is checked. Chosen. */
 #define INSTANTS 64
 
 static struct netsync_model get_clock_model(const struct netsync_clock *c)
@@ -80,7 +80,7 @@ static void check_host(const struct netsync *ns, uint32_t h)
 	if (info.bound_median_ns > info.bound_max_ns || info.bound_median_ns < 0)
 		play_fail("host %u: bounds of %lld and %lld", h, (long long)info.bound_median_ns,
 			  (long long)info.bound_max_ns);
-	/* The reference has a clock even if it shares no message with any host. */
+	/* The reference host has a clock even if it shares no messages with other hosts. */
 	if ((info.quality == NETSYNC_ABSENT && (int)h != netsync_reference(ns)) != !c)
 		play_fail("host %u: quality %d, and %s clock", h, (int)info.quality,
 			  c ? "a" : "no");
@@ -117,7 +117,10 @@ void check_result(const struct script *s, const struct netsync *ns)
 {
 	for (uint32_t h = 0; netsync_reference(ns) >= 0 && h < netsync_num_hosts(ns); h++) {
 		check_host(ns, h);
-		/* The method "hull" recognizes linear clocks from their messages. */
+		/*
+		 * The method "hull" uses only messages, from which it determines which clocks are
+		 * linear.
+		 */
 		if (s->options.method != NETSYNC_METHOD_HULL)
 			check_bound_growth(ns, h,
 					   s->options.max_skew_ppm ? s->options.max_skew_ppm : 500);
@@ -129,7 +132,10 @@ void check_result(const struct script *s, const struct netsync *ns)
 /* Is the step of the clock unreported? */
 static bool is_setting_unreported(const struct player *p, uint32_t h)
 {
-	/* A single reading before or after a step is mistaken for a wrong reading. */
+	/*
+	 * If a step has only a single reading before or after it, this reading is taken for a wrong
+	 * one.
+	 */
 	return p->script->clock[h].set_by && (p->readings[h][0] < 3 || p->readings[h][1] < 3);
 }
 

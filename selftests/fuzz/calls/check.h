@@ -8,10 +8,10 @@
 /* Check the bounds and qualities of a result, and that its models can be imported again. */
 void check_result(const struct script *s, const struct netsync *ns);
 
-/* Check that the script's true times are within the bounds, if bounds are claimed. */
+/* Check that the script's true times are within the bounds of all hosts that have bounds. */
 void check_truth(const struct player *p, const struct netsync *ns);
 
-/* Check that two results have the same bits. */
+/* Check that two results are equal bit by bit. */
 void check_same_results(const struct netsync *a, const struct netsync *b, const char *what);
 
 #endif

@@ -21,7 +21,7 @@
 #define TELLS_SETTING 4
 #define IS_COARSE 8
 #define FORGETS_SOME 16
-/* Flags of promises. */
+/* Flags of calls that promise that earlier input is complete. */
 #define PROMISES_ALL 1
 
 void play_fail(const char *what, ...)
@@ -173,7 +173,7 @@ static void play_packets(struct player *p, const struct call *c, uint64_t *state
 		pkt.host = get_host_number(p, t.from);
 		pkt.time_ns = t.send;
 		is_call_accepted(p, c, 2 * i, netsync_push_packet(p->ns, &pkt));
-		/* Lose some packets. */
+		/* Drop some packets. */
 		if (script_draw_random(state) % 8 == 0)
 			continue;
 		pkt.dir = NETSYNC_IN;
@@ -193,7 +193,7 @@ static void play_reading(struct player *p, const struct call *c, uint32_t i,
 	p->readings[h][at >= p->script->clock[h].set_at]++;
 }
 
-/* Push consecutive readings of a clock, and one at its step. */
+/* Push consecutive readings of a clock, one of them at the clock's step. */
 static void play_readings(struct player *p, const struct call *c, uint64_t *state)
 {
 	const struct true_clock *clock = &p->script->clock[c->host[0]];
@@ -219,7 +219,10 @@ static void play_readings(struct player *p, const struct call *c, uint64_t *stat
 			at = clock->set_at;
 			point.was_set = c->flags & TELLS_SETTING ? 1 : 0;
 		}
-		/* Skip a reading, except at the step. The numbers of the readings reveal this. */
+		/*
+		 * Skip some readings, but not the one at the step. The sequence numbers of the
+		 * readings reveal the gap.
+		 */
 		if (c->flags & FORGETS_SOME && i % 5 == 4 && !sets)
 			continue;
 		point.time_ns = draw_time_of_host(p, c->host[0], at, state);
@@ -261,7 +264,7 @@ static void play_promise(struct player *p, const struct call *c, uint64_t *state
 	is_call_accepted(p, c, 0, netsync_advance(p->ns, host, t));
 }
 
-/* Solve between two calls. Any result is valid, even for input that was not pushed yet. */
+/* Solve between two calls. Any result is accepted, because later calls may change it. */
 static void solve_between(struct player *p)
 {
 	if (p->solves)
@@ -270,7 +273,9 @@ static void solve_between(struct player *p)
 
 static void make_call(struct player *p, const struct call *c)
 {
-	/* Each call has its own random numbers, which do not depend on which parts are played. */
+	/*
+	 * Each call has its own random numbers, which do not depend on the parts that are played.
+	 */
 	uint64_t state = (uint64_t)(c - p->script->call) * 977 + c->flags;
 
 	switch (c->kind) {
@@ -328,7 +333,7 @@ void play_solve(struct player *p)
 {
 	const int ret = netsync_solve(p->ns, &p->script->options);
 
-	/* A script may add hosts late, or name an unknown host. */
+	/* A script may name a host that is added later or does not exist. */
 	if (ret && ret != -ENOENT)
 		play_fail("not solved: %d, %s", ret, netsync_error(p->ns));
 }

@@ -8,11 +8,12 @@
 struct player {
 	const struct script *script;
 	struct netsync *ns;
-	bool solves;		      /* also solves between calls if the script requests it */
-	uint32_t added[SCRIPT_HOSTS]; /* number of the host + 1; 0 if it was not added yet */
+	bool solves;		      /* whether to solve between calls if the script requests
+				       * this */
+	uint32_t added[SCRIPT_HOSTS]; /* number of the host + 1; 0 if the host was not added yet */
 	/*
-	 * Digest of refused calls and their errors. It is equal if two objects refused the
-	 * same calls.
+	 * Digest of refused calls and their errors. Two objects that refuse the same calls have
+	 * equal digests.
 	 */
 	uint64_t refused;
 	/* Number of accepted readings of each host's clock before and after its step. */

@@ -5,8 +5,8 @@
 #include "script.h"
 
 /*
- * Span of the true times of all calls, ns. Chosen to be longer than gaps that count as
- * unreported.
+ * Span of the true times of all calls, ns. Chosen to be longer than gaps after which an interval
+ * counts as unreported.
  */
 #define WORLD_SPAN (200 * SEC)
 
@@ -92,7 +92,7 @@ static void read_script_options(struct cursor *c, struct netsync_options *o)
 
 static struct call read_script_call(struct cursor *c)
 {
-	/* Messages and readings are most frequent, as in practice. */
+	/* Messages and readings are the most frequent kinds, as in practice. */
 	static const enum call_kind kinds[] = {
 		CALL_MESSAGES, CALL_MESSAGES, CALL_MESSAGES, CALL_MESSAGES,
 		CALL_MESSAGES, CALL_MESSAGES, CALL_PACKETS,  CALL_PACKETS,

@@ -15,13 +15,13 @@
 #define SEC INT64_C(1000000000)
 
 /*
- * Maximum number of hosts. Chosen to allow several links, islands, and parts with separate
- * hosts.
+ * Maximum number of hosts. Chosen to allow several links, groups of hosts without links to each
+ * other, and parts with different hosts.
  */
 #define SCRIPT_HOSTS 5
 #define SCRIPT_PARTS 3
 /*
- * Maximum number of calls in a script. Chosen to allow all kinds of calls, and hundreds of
+ * Maximum number of calls in a script. Chosen to allow calls of all kinds, and to play hundreds of
  * scripts per second.
  */
 #define SCRIPT_CALLS 48
@@ -55,14 +55,14 @@ struct call {
 	int64_t at;    /* true time of the first call, ns */
 	int64_t apart; /* interval between calls, ns */
 	uint32_t num;
-	uint32_t flags; /* flags of the kind; see play.c */
+	uint32_t flags; /* flags, whose meaning depends on the kind of call; see play.c */
 };
 
 struct script {
 	struct true_clock clock[SCRIPT_HOSTS];
 	struct call call[SCRIPT_CALLS];
 	uint32_t num;
-	/* Times are arbitrary. If false, they are readings of the clocks. */
+	/* If true, times are arbitrary. If false, times are readings of the simulated clocks. */
 	bool is_wild;
 	bool adds_hosts_late; /* each host is added when it is first used */
 	bool solves_parts;    /* parts are solved before they are saved */
@@ -71,8 +71,8 @@ struct script {
 };
 
 /*
- * Return true if no part pushes messages of a host before readings of its clock. The order
- * affects how messages are counted, and another part may already have had the readings.
+ * Return true if no part pushes messages of a host before readings of its clock. Otherwise,
+ * messages may be counted differently, because another part may already have had the readings.
  */
 bool script_has_early_readings(const struct script *s);
 
