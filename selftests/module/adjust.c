@@ -2,10 +2,9 @@
 /*
  * usage: adjust change|same COUNT
  *
- * Print how many ticks of the time stamp counter it takes to change the rate of this
- * machine's clock, or to set it to the same rate: the median of COUNT. The kernel updates
- * its time in that call, as in each tick. In a guest that counts instructions, ticks are
- * instructions.
+ * Print the cost of changing the rate of this machine's clock, or of setting the same rate again,
+ * in ticks of the time stamp counter. Print the median of COUNT calls. The kernel updates its time
+ * in that call, as in each tick. In a guest that counts instructions, ticks are instructions.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 #include <x86intrin.h>
 
 #define WARM_UP 200
-/* 10 ppm, more than the difference of any two neighbouring multipliers. */
+/* 10 ppm. Two neighbouring multipliers differ by less. */
 #define CHANGE (10 << 16)
 
 static void set_kernel_rate(long freq)

@@ -2,10 +2,10 @@
 /*
  * usage: capture [-w] DEVICE [PROTOCOL]
  *
- * An independent witness: print a line (see packet.h) for every packet of a protocol (tcp
- * by default, udp, icmp, sctp) that passes a network device, as seen by a packet socket;
- * with -w, also the device and the VLAN. Write "ready" to standard error when listening;
- * SIGTERM ends it. It fails if packets were lost.
+ * Capture packets independently of the module, to check its events: print a line (see packet.h) for
+ * every packet of a protocol (tcp by default, udp, icmp, sctp) that passes a network device, as
+ * seen by a packet socket; with -w, also the device and the VLAN. Write "ready" to standard error
+ * when listening; SIGTERM ends it. It fails if packets were lost.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -55,9 +55,8 @@ static void set_mapped_address(uint8_t *addr, const uint8_t *ipv4)
 }
 
 /*
- * A 16-bit length field is 0 if the packet is too large for it: such a packet ends where the
- * data ends. For IPv6, older kernels add an option that contains the length; newer kernels
- * do not.
+ * A 16-bit length field is 0 if the packet is too large for the field. Such a packet ends where the
+ * data end. In IPv6 packets, older kernels add an option with the length, but newer kernels do not.
  */
 static uint32_t find_ip_length(const uint8_t *field, uint32_t there)
 {
@@ -129,7 +128,7 @@ static void parse_captured_sctp(const uint8_t *sctp, uint32_t payload, struct pa
 	}
 }
 
-/* Parse a well-formed packet of @size bytes; tests create no others. */
+/* Parse a well-formed packet of @size bytes. Tests create only well-formed packets. */
 static bool parse_captured_packet(const uint8_t *ip, uint32_t size, uint8_t protocol, bool partial,
 				  struct packet *p)
 {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: chosen.py N < LINES
 
-From the output of "events", print the lines that a module that samples one packet in
-2^N must record, according to module/netsync-events.h.
+Read the output of "events". Print the lines that the module must record if it samples one packet
+in 2^N, according to the rules in module/netsync-events.h.
 """
 import re
 import sys

@@ -8,7 +8,7 @@ tmp=$(mktemp -d)
 tracing=/sys/kernel/tracing
 attached=/sys/module/netsync_probes/parameters/attached
 both=inet_sock_local_in,inet_sock_local_out
-# All events, in the order of the module.
+# All events, in the same order as in the module.
 all=$both,inet_udp_local_in,inet_udp_local_out
 all+=,inet_icmp_local_in,inet_icmp_local_out
 all+=,inet_sctp_local_in,inet_sctp_local_out
@@ -18,8 +18,8 @@ all+=,$sockets,$wire,netsync_clock
 results=0
 failures=0
 
-# The next test may run on the same kernel; it starts when no process has this test's
-# output open.
+# The next test may run on the same kernel. It starts as soon as no process keeps this test's output
+# open.
 clean_up() {
 	# shellcheck disable=SC2046 # one for each process
 	kill $(jobs -p) $(pidof lttng-sessiond)
@@ -42,7 +42,7 @@ modprobe --dry-run --quiet netsync-probes ||
 	skip_all "netsync-probes is not installed for this kernel"
 dmesg --clear
 
-# check NAME COMMAND...: a test result; the command's output explains it.
+# check NAME COMMAND...: report a test result. If the command fails, its output explains the reason.
 check() {
 	local name=$1 verdict=ok output
 	shift
@@ -70,12 +70,12 @@ fails() {
 	! "$@"
 }
 
-# Print nothing unless the kernel reported a problem. Ignored messages: the first two
-# occur for every module from outside the kernel's tree; those about time occur if a busy
-# machine delays the guest; the next one counts messages about packets, the first of which
-# would be reported here; then one of LTTng's own, if its statedump finds no list of
-# disks, as on arm64 and 686; and one about programs that look for events below debugfs,
-# as libbpf does, in kernels later than 6.12.
+# Print nothing unless the kernel has reported a problem. Ignore these messages: the first two occur
+# for every module from outside of the kernel's tree; those about time occur if a busy machine
+# delays the guest; the next one counts messages about packets, the first of which would be printed
+# by this function; then one of LTTng's own, if its statedump finds no list of disks, as on arm64
+# and 686; and one about programs that look for events below debugfs, as libbpf does, in kernels
+# later than 6.12.
 quiet() {
 	! dmesg --notime --level=emerg,alert,crit,err,warn | grep -v \
 		-e 'loading out-of-tree module taints kernel' \
@@ -87,7 +87,7 @@ quiet() {
 		-e 'Automounting of tracing to debugfs is deprecated'
 }
 
-# Wait up to a minute until the command succeeds: slow kernels on busy machines need that long.
+# Wait up to a minute until the command succeeds. Slow kernels on busy machines need this much time.
 wait_for() {
 	local end=$((SECONDS + 60))
 
@@ -99,17 +99,17 @@ wait_for() {
 	return 1
 }
 
-# attached_is LIST: exactly these events are attached.
+# attached_is LIST: check that exactly these events are attached.
 attached_is() {
 	[ "$(cat $attached)" = "$1" ]
 }
 
-# hooks_are Y|N: the netfilter hooks are attached, or not yet.
+# hooks_are Y|N: check whether the netfilter hooks are attached.
 hooks_are() {
 	[ "$(cat ${attached%/*}/hooks)" = "$1" ]
 }
 
-# No event is attached any more; the hooks stay until the module is unloaded, because
+# Check that no event is attached any more. The hooks remain until the module is unloaded, because
 # removing them would drop queued packets.
 at_rest() {
 	attached_is "" && hooks_are Y
@@ -123,7 +123,7 @@ unloaded() {
 	! loaded "$1"
 }
 
-# The files have the same lines, in any order.
+# Check that the files have the same lines, in any order.
 same() {
 	[ -s "$1" ] || {
 		echo "nothing to compare with"
@@ -211,7 +211,7 @@ in_ns() {
 	ip netns exec "$@"
 }
 
-# background NAMESPACE COMMAND...: start it, and wait until it prints "ready".
+# background NAMESPACE COMMAND...: start the command, and wait until it prints "ready".
 background() {
 	local log
 
@@ -223,9 +223,9 @@ background() {
 	}
 }
 
-# Set the number of segments of a packet: even on a slow machine, such packets are not
-# made smaller to spread them in time. A packet larger than the device's limit would be
-# segmented before it.
+# Let TCP send packets with this many segments. Even on a slow machine, the kernel does not make
+# such packets smaller to spread them in time. The kernel would segment packets that exceed the
+# device's limit before they reach the device.
 segments() {
 	in_ns a sysctl -q net.ipv4.tcp_min_tso_segs="$1" &&
 		in_ns b sysctl -q net.ipv4.tcp_min_tso_segs="$1"

@@ -3,12 +3,11 @@
  * usage: datagram [options] ADDRESS PORT COUNT SIZE
  *	  datagram -s PORT
  *
- * UDP traffic of known contents. The client sends COUNT datagrams of SIZE
- * bytes, each with other contents, and prints "SPORT PORT SIZE DIGEST" for
- * each, where DIGEST is what events should say of it (see netsync-events.h).
- * The server (-s) writes "ready" on standard error and answers every datagram
- * with the same until it is told to end (SIGTERM); it also gets what is sent
- * to the multicast groups 239.9.9.9 and ff05::99.
+ * Send and receive UDP datagrams with known contents. The client sends COUNT datagrams of SIZE
+ * bytes, each with other contents, and prints "SPORT PORT SIZE DIGEST" for each, where DIGEST is
+ * the digest that its events should have (see netsync-events.h). The server (-s) writes "ready" on
+ * standard error and answers every datagram with the same until it is told to end (SIGTERM); it
+ * also gets what is sent to the multicast groups 239.9.9.9 and ff05::99.
  *
  *   -d DEVICE  send multicasts there
  *   -g SIZE    have the kernel cut each one into datagrams of SIZE bytes

@@ -146,7 +146,7 @@ static bool read_packet(const char *line, struct packet *p)
 	return true;
 }
 
-/* The meaning of a field in the flat layout depends on the protocol. */
+/* In the flat layout, the meaning of a field depends on the protocol. */
 static bool read_device_packet(const char *line, struct packet *p)
 {
 	const char *at = strstr(line, " inet_dev_");
@@ -259,7 +259,9 @@ int main(int argc, char **argv)
 		}
 		if (what == 'w' ? !read_device_packet(line, &p) : !read_packet(line, &p))
 			continue;
-		/* A packet that is not segmented reports 0 or 1 segments; count one segment. */
+		/*
+		 * A packet that is not segmented reports 0 or 1 segments. Count it as one segment.
+		 */
 		if (!p.gso_size && !p.gso_segs)
 			p.gso_segs = 1;
 		if (what != 'k')

@@ -2,11 +2,10 @@
 /*
  * usage: inject [-r COUNT [-s SEED] [-i | -t]] DEVICE DESTINATION-MAC NETNS
  *
- * Send packets that no TCP makes, straight to a device, from 10.9.0.1 to
- * 10.9.0.2 and from fd09::1 to fd09::2, and print a line (see packet.h) for
- * each of them that should give an event in the receiver's namespace NETNS.
- * Sequence number and destination port say which case it is; standard error
- * tells their names.
+ * Send packets that no TCP implementation makes directly to a device, from 10.9.0.1 to 10.9.0.2 and
+ * from fd09::1 to fd09::2, and print a line (see packet.h) for each of them that should cause an
+ * event in the receiver's namespace NETNS. The sequence number and the destination port identify
+ * the test case; their names are printed to standard error.
  *
  *   -r COUNT  random distortions instead, of these and other protocols, some
  *	       with VLAN tags or in tunnels
@@ -52,20 +51,20 @@ struct bytes {
 struct recipe {
 	const char *name;
 	bool event;
-	uint8_t ipv;	  /* 4 or 6 */
-	uint8_t protocol; /* 0: TCP */
+	uint8_t ipv;	  /* IP version: 4 or 6 */
+	uint8_t protocol; /* IP protocol; 0 means TCP */
 	struct bytes ip_options;
 	struct bytes extensions;
-	int lying_ext;	      /* length field of the last extension header */
-	uint16_t fragment;    /* offset and flag, as in the IPv6 header */
-	struct bytes options; /* of TCP */
+	int lying_ext;	      /* wrong length field in the last extension header */
+	uint16_t fragment;    /* fragment offset and flag, in the format of the IPv6 header */
+	struct bytes options; /* TCP options */
 	bool has_ts;
-	uint8_t doff;	/* 0: right */
+	uint8_t doff;	/* data offset field; 0 for the correct value */
 	uint16_t flags; /* bits to set in addition */
 	int payload;
-	int cut;       /* bytes cut off at its end */
-	int padding;   /* bytes after the packet */
-	int lying_len; /* added to the length in the IP header */
+	int cut;       /* number of bytes removed from the end */
+	int padding;   /* number of bytes added after the packet */
+	int lying_len; /* error of the length in the IP header */
 };
 
 static const struct recipe packets[] = {
@@ -123,7 +122,7 @@ static const struct recipe packets[] = {
 	{ "IPv6 routing", true, 6, .extensions = { BYTES(ROUTING) } },
 	{ "IPv6 several extension headers", true, 6, .payload = 5,
 	  .extensions = { BYTES(HOP DESTINATION ROUTING DESTINATION) } },
-	/* Newer kernels accept at most twelve extension headers. */
+	/* Newer kernels accept at most twelve extension headers per packet. */
 	{ "IPv6 ten of them", true, 6, .payload = 5, .extensions = { BYTES(TEN_OF(DESTINATION)) } },
 	{ "IPv6 headers not in the linear part", true, 6, .payload = 6000, .has_ts = true,
 	  .options = { BYTES("\1\1" TIMESTAMPS) },
@@ -153,7 +152,7 @@ static const struct recipe packets[] = {
 };
 
 #define NUM_PACKETS (sizeof(packets) / sizeof(packets[0]))
-#define IPV4_FRAGMENTS 2000 /* sequence number of the fragmented packet */
+#define IPV4_FRAGMENTS 2000 /* sequence number of the packet that is sent in fragments */
 
 static const uint8_t from4[4] = { 10, 9, 0, 1 }, to4[4] = { 10, 9, 0, 2 };
 static const uint8_t from6[16] = { 0xfd, 9, [15] = 1 };
@@ -166,10 +165,10 @@ static struct {
 } __attribute__((packed)) frame;
 
 static int fd;
-static bool raw; /* the socket accepts packets that begin with the IP header */
+static bool raw; /* the socket accepts packets that begin with an IP header */
 static uint32_t netns;
 
-/* The protocol field and the transport header of the packet that was built last. */
+/* The protocol field and the transport header of the packet that was built most recently. */
 static uint8_t *kind, *transport;
 
 static void exit_with_inject_error(const char *what)
@@ -259,7 +258,7 @@ static uint8_t *build_ipv6(const struct recipe *p)
 	return ext;
 }
 
-/* Put a packet into the frame. Return: the length of the frame. */
+/* Build a packet in the frame. Return the length of the frame. */
 static unsigned int build_tcp_frame(const struct recipe *p, uint32_t seq, struct packet *seg)
 {
 	unsigned int header = 20 + p->options.len, len;
@@ -315,7 +314,7 @@ static unsigned int build_tcp_frame(const struct recipe *p, uint32_t seq, struct
 }
 
 /*
- * Send one IPv4 packet in three fragments, which is one segment, and two fragments of
+ * Send one IPv4 packet, which is one segment, in three fragments. Also send two fragments of
  * packets that are never completed.
  */
 static void send_ipv4_fragments(void)
@@ -352,13 +351,13 @@ static void send_ipv4_fragments(void)
 
 /* ---- distortions ---------------------------------------------------------- */
 
-/* Return: true in one of @times calls, at random. */
+/* Return true for one in @times calls, at random. */
 static bool draw_once_in(int times)
 {
 	return random() % times == 0;
 }
 
-/* Turn the rest of the packet, from the TCP header on, into UDP, ICMP or SCTP. */
+/* Replace the rest of the packet, from the TCP header on, by UDP, ICMP or SCTP. */
 static void distort_protocol(unsigned int len)
 {
 	static const uint8_t protocols[] = { IPPROTO_UDP, IPPROTO_ICMP, IPPROTO_ICMPV6,
@@ -441,7 +440,7 @@ static void add_ip_tunnel(unsigned int *len)
 	frame.eth.ether_type = htons(ETHERTYPE_IP);
 }
 
-/* Distort the information on segments and checksums for the kernel. */
+/* Distort the segmentation and checksum information that the kernel gets. */
 static void distort_offload(void)
 {
 	memset(&frame.vnet, 0, sizeof(frame.vnet));
@@ -455,7 +454,9 @@ static void distort_offload(void)
 	frame.vnet.hdr_len = random() % 100;
 }
 
-/* Build a distorted packet. Return: its length. The last changes apply to the outermost headers. */
+/*
+ * Build a distorted packet. Return its length. The last distortions affect the outermost headers.
+ */
 static unsigned int build_distorted(void)
 {
 	unsigned int len, changes = random() % 4;
@@ -503,7 +504,7 @@ static void send_distorted(long count)
 		exit_with_inject_error("send");
 }
 
-/* ---- where they go -------------------------------------------------------- */
+/* ---- where packets are sent ------------------------------------------------------- */
 
 static void open_inject_device(const char *device)
 {

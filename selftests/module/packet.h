@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A packet as a line of text, in the same form whether read from a tracer's output or
- * from the packet itself, so that sort and diff can compare them.
+ * The textual form of a packet, one line. It is the same whether the packet is read from a tracer's
+ * output or from the network, so that sort and diff can compare them.
  */
 #ifndef PACKET_H
 #define PACKET_H
@@ -12,11 +12,11 @@
 
 struct packet {
 	const char *dir;  /* "in" or "out" */
-	uint32_t ifindex; /* 0: not seen at a device */
+	uint32_t ifindex; /* 0 if the packet was not seen at a device */
 	uint16_t vlan;
 	uint32_t netns, len;
 	uint16_t sport, dport, id, gso_segs, gso_size;
-	uint8_t protocol; /* IP's number; ICMP also means ICMPv6 */
+	uint8_t protocol; /* IP protocol number; the number of ICMP also means ICMPv6 */
 	uint8_t family;
 	uint8_t saddr[16], daddr[16];
 	union {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: paths.py CASE [ARGUMENT...]
 
-Packets that take unusual ways through the stack.
+Send packets that take unusual paths through the network stack.
 
   serve ADDRESS PORT      accept connections one by one, read a line, close
   again ADDRESS PORT      connect to that twice from one port
@@ -22,7 +22,7 @@ import sys
 import time
 
 UDP_PORT = 6000
-# The number of bpf(2), for which libc has no function.
+# The system call number of bpf(2), for which libc has no function.
 BPF = {"x86_64": 321, "aarch64": 280, "s390x": 351, "i686": 357}
 
 
@@ -112,7 +112,7 @@ def device(kind, source, target, count):
 
 
 def generate(name, mode):
-    """pktgen accepts one command in each write"""
+    """pktgen accepts one command per write."""
     def tell(path, *commands):
         for command in commands:
             with open("/proc/net/pktgen/" + path, "w", encoding="ascii") as file:

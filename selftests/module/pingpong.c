@@ -2,9 +2,9 @@
 /*
  * usage: pingpong udp|tcp COUNT
  *
- * Print how many ticks of the time stamp counter a message over the loopback device and
- * its answer take: the median of COUNT (at least 64). In a guest that counts
- * instructions, ticks are instructions.
+ * Print how long a message over the loopback device and its answer take, in ticks of the time stamp
+ * counter. Print the median of COUNT messages (at least 64). In a guest that counts instructions,
+ * ticks are instructions.
  *
  * Some kernels take a branch more or less depending on the position of a buffer in its
  * slab: 6.12 in __check_object_size() and kfree(), 14,978 instructions or 14,984. UDP's
@@ -25,7 +25,7 @@
 
 #define WARM_UP 200
 #define SIZE 64
-/* A slab has 11 buffers in a guest with one processor; values from 20 to 100 work as well. */
+/* A slab has 11 buffers in a guest with one processor. Values from 20 to 100 work as well. */
 #define PARTS 64
 
 static struct sockaddr_in address = { .sin_family = AF_INET };

@@ -24,15 +24,15 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* More packets than any test puts into a queue. */
+/* Capacity for packets, which exceeds the number of packets that any test queues. */
 #define ROOM 4096
 
 static struct {
 	uint32_t id;
-	uint64_t due; /* ns of CLOCK_MONOTONIC */
+	uint64_t due; /* time to accept the packet, ns of CLOCK_MONOTONIC */
 } waiting[ROOM];
 
-static unsigned int first, after_last; /* modulo ROOM */
+static unsigned int first, after_last; /* indices modulo ROOM */
 static unsigned int number;
 static uint64_t patience; /* ns */
 static struct mnl_socket *nl;
@@ -109,7 +109,7 @@ static void open_packet_queue(void)
 	exit_if_queue_failed(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room,
 					sizeof(room)),
 			     "buffer");
-	/* The kernel drops packets that it cannot report, which must not end this program. */
+	/* The kernel drops packets that it cannot report. This must not end the program. */
 	exit_if_queue_failed(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)),
 			     "option");
 	nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_CONFIG, number);

@@ -2,11 +2,11 @@
 /*
  * usage: sockets THREADS
  *
- * Sockets of all kinds over the loopback device. THREADS threads wait in accept() at the
- * same time, and as many clients connect by IPv4 and by IPv6; UDP sockets are connected;
- * some connections are refused. Print a line for each connection that events should
- * report, as "connect PROTOCOL FAMILY ADDRESS PORT -> ADDRESS PORT" and "accept ...", and
- * the number of created sockets of each kind: "created PROTOCOL FAMILY COUNT".
+ * Use sockets of all kinds over the loopback device. THREADS threads wait in accept() at the same
+ * time, and as many clients connect by IPv4 and by IPv6; UDP sockets are connected; some
+ * connections are refused. Print a line for each connection that events should report, as "connect
+ * PROTOCOL FAMILY ADDRESS PORT -> ADDRESS PORT" and "accept ...", and the number of created sockets
+ * of each kind: "created PROTOCOL FAMILY COUNT".
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +42,10 @@ static void *wait_for_peer(void *arg)
 	return NULL;
 }
 
-/* Print an address; IPv4 addresses as ::ffff:a.b.c.d. Return: is it an IPv4 address? */
+/*
+ * Print an address. IPv4 addresses are printed as ::ffff:a.b.c.d. Return whether it is an IPv4
+ * address.
+ */
 static int format_socket_name(const struct sockaddr_storage *addr, char *text, int *port)
 {
 	const struct sockaddr_in6 *v6 = (const void *)addr;
@@ -110,7 +113,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < threads; i++)
 		exit_if_socket_failed(pthread_create(&thread[i], NULL, wait_for_peer, &accepted[i]),
 				      "thread");
-	/* Let all threads wait in accept(). */
+	/* Wait until all threads are in accept(). */
 	usleep(300000);
 	for (i = 0; i < threads / 2; i++) {
 		open_connected_socket(AF_INET, SOCK_STREAM, "127.0.0.1", PORT);
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
 		open_connected_socket(AF_INET, SOCK_STREAM, "127.0.0.1", REFUSED);
 		open_connected_socket(AF_INET6, SOCK_STREAM, "::1", REFUSED);
 	}
-	/* The numbers include the listening sockets. */
+	/* These numbers include the listening sockets. */
 	printf("created 6 2 %d\ncreated 6 10 %d\ncreated 17 2 5\ncreated 17 10 10\n",
 	       threads / 2 + 5, threads / 2 + 6);
 	return 0;

@@ -66,7 +66,10 @@ static int read_both_clocks(double seconds)
 	return 0;
 }
 
-/* The kernel accepts up to 500 ppm as a frequency, and the rest in whole ticks. */
+/*
+ * The kernel accepts a frequency up to 500 ppm. Set the rest as a tick length, in whole
+ * microseconds.
+ */
 static int set_steering_rate(double ppm)
 {
 	struct timex t = { .modes = ADJ_FREQUENCY | ADJ_TICK, .tick = 10000 };

@@ -3,11 +3,10 @@
 """usage: steered.py records < TEXT
        steered.py map TEXT READINGS
 
-Read events netsync_clock in the output of ftrace or babeltrace2. Either print their
-fields, a line for each; or check whether the map from CLOCK_MONOTONIC to
-CLOCK_MONOTONIC_RAW that they define agrees with readings of both (see steer.c), each
-within the time that it took, and whether CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_TAI
-agree by the offsets.
+Read events netsync_clock in the output of ftrace or babeltrace2. Either print their fields, one
+line for each event; or check whether the map from CLOCK_MONOTONIC to CLOCK_MONOTONIC_RAW that
+they define agrees with readings of both (see steer.c), each within the time that it took, and
+whether CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_TAI agree by the offsets.
 """
 import bisect
 import re
@@ -15,10 +14,10 @@ import sys
 
 FIELDS = ("mono raw offs_real offs_boot offs_tai mult raw_mult shift steps seq "
           "clocksource").split()
-# The kernel changes a rate at a counter value that it read slightly before that of the
-# event; in an emulated kernel with fault detection, the difference can be several ms.
+# The kernel applies a new rate from a counter value that it read slightly before the event's own
+# value. In an emulated kernel with fault detection, the difference can be several ms.
 MOMENT = 20_000_000
-# The accuracy that the events promise (netsync-events.h), and two roundings, ns.
+# The accuracy that netsync-events.h documents for the events, plus two roundings, ns.
 TOLERANCE = 50 + 2
 
 
@@ -38,12 +37,10 @@ def compare(events, readings):
     def raw(mono):
         i = max(bisect.bisect_right(times, mono) - 1, 0)
         at, value, rate = points[i]
-        # Between two records, use the line that connects them; after the last one, its
-        # own rate.
+        # Between two records, use the line that connects them. After the last record, use its rate.
         if i + 1 < len(points):
             after, end, rate_after = points[i + 1]
-            # The previous rate applied too long: until the instant at which the next rate
-            # took effect.
+            # The previous rate was applied too long, until the new rate took effect.
             ahead = value + (after - at) / rate - end
             change = 1 / rate - 1 / rate_after
             moment = ahead / change if abs(change) > 1e-6 else 0
@@ -74,8 +71,8 @@ def compare(events, readings):
 
 
 def contradicted(events, readings):
-    """Find the first reading of a clock that differs from CLOCK_MONOTONIC plus its offset
-    by more than rounding."""
+    """Find the first reading that differs by more than rounding from CLOCK_MONOTONIC plus the
+    offset that the events report."""
     events = sorted(events)
     times = [event[0] for event in events]
     for _, _, before, *shown, after in readings:

@@ -3,11 +3,10 @@
  * usage: talk [options] ADDRESS PORT COUNT SIZE
  *	  talk -s [options] PORT
  *
- * TCP (or SCTP) traffic of known size. The client sends COUNT messages of SIZE bytes one
- * after the other, each of them answered by as many bytes; with -b it sends
- * COUNT bytes at once, in pieces of SIZE. The server (-s) writes "ready" on
- * standard error, serves one client after the other, and does as the client's
- * first byte says.
+ * Send and receive TCP (or SCTP) data of known size. The client sends COUNT messages of SIZE bytes
+ * one after the other, each of them answered by as many bytes; with -b it sends COUNT bytes at
+ * once, in pieces of SIZE. The server (-s) writes "ready" on standard error, serves one client
+ * after the other, and behaves as the client's first byte requests.
  *
  *   -4   the server listens for IPv4 (default: IPv6)
  *   -b   bulk
@@ -48,7 +47,7 @@ static void set_ip_options(int fd, int family)
 {
 	/* Three no-operation options, then the end of the list. */
 	static const unsigned char ipv4[] = { 1, 1, 1, 0 };
-	/* An experimental option of 12 bytes, which receivers skip; then padding. */
+	/* An experimental option of 12 bytes, which receivers skip, and padding. */
 	static const unsigned char hop[16] = { 0, 1, 0x1e, 12 };
 	static const unsigned char dest[8] = { 0, 0, 1, 4 };
 
@@ -137,7 +136,7 @@ static void talk_to_server(const char *address, int port, long count, size_t siz
 		if (!bulk && recv(fd, buffer, size, MSG_WAITALL) != (ssize_t)size)
 			exit_with_talk_error("answer");
 	}
-	/* The server, too, has received everything when it closes the connection. */
+	/* The server has also received everything when it closes the connection. */
 	shutdown(fd, SHUT_WR);
 	if (recv(fd, buffer, 1, 0) != 0 && !(protocol == IPPROTO_SCTP && errno == ENOTCONN))
 		exit_with_talk_error("end");

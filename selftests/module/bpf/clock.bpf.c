@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events netsync_clock -> their records, in a ring: one program for the raw tracepoint,
- * one for the trace event. clock.c attaches one of them.
+ * Write the records of netsync_clock events into a ring buffer. One program uses the raw
+ * tracepoint, the other one uses the trace event. clock.c attaches one of them.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
-/* The fields of the event, in the module's own table. */
+/* Types for the event's fields, which the module's own table defines. */
 typedef __s64 s64;
 typedef __u32 u32;
 typedef __u64 u64;
@@ -20,7 +20,7 @@ struct {
 	__uint(max_entries, 1 << 16);
 } records SEC(".maps");
 
-/* The argument of the raw tracepoint is the record that the module writes. */
+/* The raw tracepoint's argument is the record that the module writes. */
 SEC("raw_tp/netsync_clock")
 int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -31,10 +31,13 @@ int raw_tracepoint(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Offset of the first own field of the trace event: some kernels add common fields before it. */
+/*
+ * Offset of the first field that is specific to the event: some kernels add common fields before
+ * it.
+ */
 const volatile u32 first_field = 8;
 
-/* In the trace event, the fields are laid out like those of the record. */
+/* The trace event's fields have the same layout as the fields of the record. */
 SEC("tp/netsync/netsync_clock")
 int trace_event(const char *ctx)
 {

@@ -47,8 +47,8 @@ static int print_clock_record(void *data, void *at, size_t size)
 }
 
 /*
- * Return: the offset of the first field that is not common to all events, as the kernel
- * describes the event; or -1.
+ * Read the kernel's description of the event. Return the offset of the first field that is not
+ * common to all events, or -1.
  */
 static int read_first_field_offset(void)
 {
@@ -67,7 +67,7 @@ static int read_first_field_offset(void)
 	return offset;
 }
 
-/* Set the program's only constant. Return: 0 or -errno. */
+/* Set the program's only constant. Return 0 or -errno. */
 static int set_first_field(struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -83,7 +83,7 @@ static int set_first_field(struct bpf_object *object)
 	return -ENOENT;
 }
 
-/* Return: the ring; NULL: libbpf has reported an error. */
+/* Return the ring buffer, or NULL if libbpf has reported an error. */
 static struct ring_buffer *start_clock_program(struct bpf_object *object, const char *name)
 {
 	struct bpf_program *program;

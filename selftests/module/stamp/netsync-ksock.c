@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A socket of the kernel's own, which holds no reference to its network namespace, that
- * of the task that loads this module. It sends one datagram to 10.9.0.2, port 6000, and
- * is closed. The datagram then determines how long the socket's memory lives.
+ * This module creates a kernel socket, which holds no reference to its network namespace. The
+ * namespace is that of the task that loads the module. The socket sends one datagram to 10.9.0.2,
+ * port 6000, and is closed. From then on, only the datagram keeps the socket's memory in use.
  */
 #include <linux/in.h>
 #include <linux/module.h>

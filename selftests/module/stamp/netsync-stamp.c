@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Three packets arrive by the loopback device: to UDP port 4001 with a hardware
- * timestamp, to 4002 without one, and to 4003 with data from which a driver later
- * determines the time. No device of a virtual machine has these.
+ * This module makes three packets arrive by the loopback device: to UDP port 4001 with a hardware
+ * timestamp, to port 4002 without a timestamp, and to port 4003 with data from which a driver would
+ * determine the time later. No device of a virtual machine provides such packets.
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
