@@ -63,7 +63,8 @@ static void test_hundred_thousand(void **state)
 	/* The eight sub-buffers of 2 MiB of earlier versions did not suffice. */
 	assert_false(do_buffers_keep_up((struct buffers){ 2 << 20, 8 }, 200000, 2000000, 60));
 	/*
-	 * Buffers use an eighth of the memory, here of 1 GiB for four processors without a pause.
+	 * Less memory suffices if LTTng stops for a shorter time. The least memory is an eighth of
+	 * 1 GiB, divided among four processors.
 	 */
 	for (uint64_t room = PLENTY; room >= 32 << 20; room /= 2) {
 		const struct buffers less = buffers_choose_default(CHANNEL_PACKETS, room);

@@ -160,8 +160,8 @@ static int receive_request(int fd, struct request *request)
 /*
  * Wait for the answer, and log the wait as ME-wait. Return false if there is no answer. The thread
  * reads the clock some time before it waits. If its emulated processor stops in between, the wait
- * begins much later than logged. The thread's computing time since the reading is logged as
- * ME-awake: the wait begins at most this much after the thread's last activity.
+ * begins much later than logged. The processor time that the thread used since the reading is
+ * logged as ME-awake. The thread begins to wait no later than at the end of ME-awake.
  */
 static int await_answer(int fd, struct request *request, const char *me)
 {
