@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Common code for recordings of network namespaces of one kernel: they have one clock, so
-that the truth is known at every instant."""
+"""Common code for recordings of network namespaces of one kernel. The namespaces share one
+clock, so the truth is known at every instant."""
 import events
 from compare import check
 
@@ -9,7 +9,8 @@ COLUMNS = "host dir time_ns proto saddr daddr sport dport id len"
 
 
 def instants(host):
-    """Return instants of the whole trace, and those at which the correction's slope may change."""
+    """Return instants in the whole trace, and the instants at which the correction's slope may
+    change."""
     first, last = host["first_ns"], host["last_ns"]
     times = [first + (last - first) * i // INSTANTS for i in range(INSTANTS + 1)]
     bends = [s[end] for s in host["segments"] for end in ("from_ns", "to_ns")]
@@ -17,8 +18,8 @@ def instants(host):
 
 
 def check_answer(name, answer, names, part, least):
-    """Report five checks: the hosts have these names, each pair exchanged more than
-    @least messages, and the error is below 1/@part of the smallest delay."""
+    """Report five checks: the hosts have these names, each pair has exchanged more than @least
+    messages, and the error is below 1/@part of the smallest delay."""
     if not check(answer.status == 0, name + ": netsync sync succeeds",
                  "exit status %d" % answer.status):
         return
@@ -50,7 +51,7 @@ def check_answer(name, answer, names, part, least):
 
 
 def write_udp(trace, devices, path):
-    """Write packet events as text; the device names the host."""
+    """Write packet events as text. The device's name gives the host's name."""
     with open(path, "w", encoding="ascii") as out:
         print(COLUMNS, file=out)
         for e in events.read(trace):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A trace with every kind of field in CTF 2, and with everything that distinguishes
-classes; selftests/tools/kinds.py is the same for CTF 1.8."""
+"""A trace in CTF 2 with every kind of field, and with everything that distinguishes event
+classes. selftests/tools/kinds.py is the same for CTF 1.8."""
 import json
 import struct
 
@@ -39,7 +39,7 @@ TEXT = {"type": "null-terminated-string"}
 SIZE = integer(64)
 TIME = integer(64, roles=["default-clock-timestamp"])
 
-# Fields that make sink.ctf.fs of Babeltrace 2.1.2 end the process.
+# Fields that crash sink.ctf.fs of Babeltrace 2.1.2.
 NOT_WRITABLE = "by_flag", "blob", "blobs"
 KINDS = {
     "hex": integer(16, **{"preferred-display-base": 16}),
@@ -48,7 +48,7 @@ KINDS = {
     "leb": {"type": "variable-length-unsigned-integer"},
     "signed_leb": {"type": "variable-length-signed-integer"},
     "flag": fixed("boolean", 8),
-    # Babeltrace 2.1.2 cannot read it if anything comes in between.
+    # Babeltrace 2.1.2 cannot read the flag if other fields precede it.
     "by_flag": {"type": "optional", "field-class": TEXT,
                 "selector-field-location": at(PAYLOAD, "flag")},
     "bits": fixed("bit-array", 16),
@@ -128,7 +128,7 @@ def leb128(number):
     out = bytearray()
     while True:
         low, number = number & 127, number >> 7
-        # The highest bit of the last byte is the sign.
+        # The highest bit of the last byte is the sign bit.
         if number == (-1 if low & 64 else 0):
             return bytes(out + bytes([low]))
         out.append(low | 128)

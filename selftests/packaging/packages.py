@@ -5,7 +5,7 @@ import pathlib
 import re
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-# RPM's names that differ from Debian's.
+# Package names in RPM that differ from those in Debian.
 RPM_NAMES = {"libnetsync-dev": "libnetsync-devel"}
 
 
@@ -17,7 +17,7 @@ def debian():
 
 
 def rpm(**macros):
-    """Yield (package, pattern) from the RPM spec, with these macros, without documents."""
+    """Yield (package, pattern) from the RPM spec with these macros, except for documents."""
     text = (TOP / "packaging/netsync.spec").read_text()
     macros.update(re.findall(r"^%global (\w+) +(\S+)$", text, re.MULTILINE))
     macros["version"] = re.search(r"^Version: +(\S+)$", text, re.MULTILINE)[1]
@@ -37,7 +37,7 @@ def rpm(**macros):
 
 
 def owners(path, patterns):
-    """Return the packages that contain a file, or a folder above it."""
+    """Return the packages that contain a file or a folder above it."""
     parts = path.split("/")
     return {package for package, pattern in patterns
             if len(pattern.split("/")) <= len(parts) and

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Preloaded: uname() reports the kernel release $RELEASE, as if it was booted. */
+/*
+ * A library to preload. It makes uname() report the kernel release $RELEASE, as if this kernel were
+ * running.
+ */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

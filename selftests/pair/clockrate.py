@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """usage: clockrate.py PPM
 
-Let this machine's clock run PPM parts per million fast (at most 500). Print
-CLOCK_MONOTONIC before and after the change, and PPM, as JSON.
+Make this machine's clock run PPM parts per million fast (at most 500). Print CLOCK_MONOTONIC
+before and after the change, and PPM, as JSON.
 """
 import ctypes
 import json
@@ -15,7 +15,7 @@ ADJ_FREQUENCY = 0x0002
 
 
 class Timex(ctypes.Structure):
-    """The start of struct timex; the kernel may fill in what follows."""
+    """The first members of struct timex. The kernel may fill in the members after them."""
     _fields_ = [("modes", ctypes.c_uint), ("offset", ctypes.c_long),
                 ("freq", ctypes.c_long), ("rest", ctypes.c_char * 256)]
 

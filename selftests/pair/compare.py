@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Common code of the tests of recordings: KTAP output, and comparison of netsync's
-results with the truth."""
+"""Common code for tests of recordings: KTAP output, and comparison of netsync's results with the
+truth."""
 import json
 import os
 import pathlib
@@ -19,9 +19,9 @@ INET = "inet_sock_local_in,inet_sock_local_out"
 UDP = "inet_udp_local_in,inet_udp_local_out"
 PING = "inet_icmp_local_in,inet_icmp_local_out"
 WIRE = "inet_dev_receive,inet_dev_xmit"
-# Largest error of the rate fitted to a minute's messages.
+# Maximum error of the rate that is fitted to a minute's messages.
 RATE_PPM = 4
-# Least share of matched events, among data-carrying events that can be matched.
+# Minimum share of matched events among the data-carrying events that can be matched.
 MATCHED = 0.99
 
 checks = []
@@ -65,8 +65,8 @@ def record(name, share, options, web, db):
 
 def trace_epoch(trace):
     """
-    Return the difference between the trace's clock, which is monotonic, and the time
-    since 1970; the trace contains it.
+    Return the difference between the trace's clock, which is monotonic, and the time since
+    1970. The trace contains this difference.
     """
     text = subprocess.run(
         ["babeltrace2", "--output-format=ctf-metadata", trace],
@@ -76,8 +76,8 @@ def trace_epoch(trace):
 
 
 class Truth:
-    """The true time of a guest's clock, in the time base of a trace: of LTTng, or (None)
-    of monotonic time, as in ftrace's clock mono."""
+    """The true time of a guest's clock, in the time base of a trace: that of LTTng, or (None)
+    monotonic time as in ftrace's clock mono."""
 
     def __init__(self, folder, trace="trace"):
         self.epoch = trace_epoch(folder / trace) if trace else 0
@@ -86,7 +86,7 @@ class Truth:
                             for sent, host, received in json.load(file)]
 
     def at(self, host_ns):
-        """Return the earliest and latest reading of the clock that is possible then."""
+        """Return the earliest and the latest reading of the clock that is possible at this time."""
         for before, after in zip(self.samples, self.samples[1:]):
             if before[1] <= host_ns <= after[1]:
                 part = Fraction(host_ns - before[1], after[1] - before[1])
@@ -95,7 +95,7 @@ class Truth:
 
 
 class Answer:
-    """The output of netsync sync for traces, which is kept in a file."""
+    """The output of netsync sync for some traces, which is stored in a file."""
 
     def __init__(self, path, *arguments):
         self.path = path
@@ -127,12 +127,12 @@ class Answer:
 
 
 class Error:
-    """The distance of a corrected time from the measured one, in ns."""
+    """The distance between a corrected time and the measured time, ns."""
 
     def __init__(self, mine, ref):
         self.ns = abs(mine[0][0] + mine[1][0] - sum(ref)) / 2
-        # Both guests exchanged time with their host computer. Its time lies between
-        # sending and receiving, so that the truth is an interval.
+        # Both guests exchanged time with the machine that runs them. Its time lies between the
+        # guest's times of sending and receiving, so that the truth is an interval.
         self.unsure = (mine[1][0] - mine[0][0] + ref[1] - ref[0]) / 2
         bounds = [m[1] for m in mine]
         self.bound = None if None in bounds else max(bounds)
@@ -166,9 +166,8 @@ def check_offset(name, errors):
 
 
 def overlap(one, others):
-    """How many of these data-carrying events share a byte with some other?
-
-    All events are of one flow and direction; sequence numbers wrap.
+    """Count the data-carrying events that share a byte with some other event. All events are of
+    one flow and direction, and their sequence numbers wrap around.
     """
     if not one or not others:
         return 0

@@ -59,7 +59,7 @@ def parse(line):
 
 
 def read(trace):
-    """Yield all TCP and UDP packets of a trace, in the order of time."""
+    """Yield all TCP and UDP packets of a trace in order of time."""
     with subprocess.Popen(
             ["babeltrace2", "--clock-seconds", "--no-delta", trace],
             stdout=subprocess.PIPE, encoding="utf-8") as babeltrace:

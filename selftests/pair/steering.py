@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Recordings of two machines whose clocks are steered, and the truth about them.
+"""Recordings of two machines whose clocks are steered, and the truth about these clocks. The raw
+clocks of both machines are HPETs, which run at the rate of the computer that runs the
+machines. Their distance is therefore constant, and is the truth.
 
-The raw clocks of both machines are hpets, which run at the rate of the computer that
-runs the machines: their distance is constant, and is the truth. Each machine
-constantly reads its two clocks. These readings also bring the same messages to raw
-clocks, as without steering: netsync must be as accurate with the steered clocks.
+Each machine constantly reads its two clocks. The readings also convert the messages to raw
+clocks, as if nothing steered the clocks. netsync must be as accurate with the steered clocks as
+with the raw clocks.
 """
 import bisect
 import csv
@@ -14,19 +15,20 @@ from compare import INET, TOP, Answer, Truth, check, check_offset, offset_errors
 
 # Interval at which the error is checked.
 STEP_NS = 50_000_000
-# Readings are 2 ms apart, or more on a busy machine. Across longer gaps, they are not used.
+# Readings are 2 ms apart, or more on a busy machine. Do not interpolate across gaps longer than
+# this, ns.
 MOST_APART_NS = 10_000_000
-# Uncertainty of the readings otherwise, ns: a reading takes a few us in an emulated
-# machine, and between two readings a rate may change by 1000 ppm.
+# Uncertainty of interpolated readings, ns: a reading takes a few us in an emulated machine, and a
+# rate may change by 1000 ppm between two readings.
 UNSURE_NS = 5000
-# Allowed ratio of errors with and without steering.
+# Allowed ratio of the error with steering to the error without steering.
 WORSE = 1.5
 EVENTS = INET + ",netsync_clock"
 CHECKS = 7
 
 
 class Machine:
-    """The clocks of a machine, known from its readings of both clocks."""
+    """The two clocks of a machine, which are known from the machine's readings."""
 
     def __init__(self, folder):
         self.truth = Truth(folder)
@@ -38,7 +40,7 @@ class Machine:
         self.times, self.raws = zip(*quick)
 
     def around(self, time):
-        """Return the index of the first reading after a time of CLOCK_MONOTONIC, at least 1."""
+        """Return the index of the first reading after a time of CLOCK_MONOTONIC, but at least 1."""
         return min(max(bisect.bisect_right(self.times, time), 1), len(self.times) - 1)
 
     def knows(self, time):
@@ -104,7 +106,7 @@ class Judge:
         self.messages = [
             (a, b, sent - self.machines[a].truth.epoch, received - self.machines[b].truth.epoch)
             for a, b, sent, received in export(share)]
-        # The times at which each machine exchanges messages, and reads its clocks.
+        # The times between which each machine exchanges messages and reads its clocks.
         begin, end = {}, {}
         for name, machine in self.machines.items():
             times = [message[2 + (message[1] == name)] for message in self.messages]
@@ -127,8 +129,8 @@ class Judge:
         self.alone = [apart - self.distance for apart in alone]
 
     def errors(self, answer, web_epoch=0, db_epoch=0):
-        """Return the differences of the raw clocks at times that are equal after
-        correction, less the difference without steering; and the bounds, ns."""
+        """Return two lists: the differences of the raw clocks at times that are equal after
+        correction, minus the difference without steering; and the bounds. Both are in ns."""
         corrected = answer.correct("web", [time + web_epoch for time in self.times])
         return [self.db.raw(time - db_epoch) - raw - self.distance
                 for (time, _), raw in zip(corrected, self.raw)], \
@@ -177,12 +179,13 @@ def judge(share, seconds):
 
 
 def besides(*commands):
-    """Return options of selftests/pair/record: commands that run in a machine meanwhile."""
+    """Return options of selftests/pair/record for commands that run in a machine during the
+    recording."""
     commands += ("build/selftests/steer read 600 > /share/$(hostname)/readings",
                  "build/netsync clock-log --clock monotonic > /share/$(hostname)/steering")
     return " ".join("-b '%s'" % command for command in commands)
 
 
 def prepare():
-    """Build chronyd."""
+    """Build chronyd for the guests."""
     subprocess.run(["make", "-s", "-C", TOP / "selftests/rig", "chrony"], check=True)

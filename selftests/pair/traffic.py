@@ -23,14 +23,13 @@ HEADER = 8
 REQUEST = 64
 # Pass many datagrams to the kernel in one call (UDP_SEGMENT).
 UDP_SEGMENT = 103
-# Make the kernel count IP ids, which it does not for datagrams that must not be fragmented.
+# Let the kernel count IP ids. It does not count them for datagrams that must not be fragmented.
 IP_MTU_DISCOVER, IP_PMTUDISC_DONT = 10, 0
 DATAGRAM = 1400
 BUNDLE = 40 * DATAGRAM
 PAIR = 2 * DATAGRAM
 WINDOW = 16 * PAIR
-# Lost data is not sent again, so the receive buffer must have room for bursts from all
-# senders.
+# Lost data are not sent again, so the receive buffer must hold bursts from all senders.
 SO_RCVBUFFORCE, ROOM = 33, 1 << 23
 # An SCTP message cannot be longer than the socket's send buffer.
 SCTP_NODELAY, MESSAGE = 3, 16000
@@ -47,7 +46,7 @@ def no_delay(conn):
 
 
 def receive(conn, size):
-    """Receive size bytes and return the last ones, or b"" at the end."""
+    """Receive @size bytes and return the last ones, or b"" at the end of the connection."""
     data = b""
     while size > 0:
         data = conn.recv(min(size, 65536))
@@ -59,8 +58,8 @@ def receive(conn, size):
 
 def answer(conn):
     """
-    Answer each request until the end. A request starts with its size; the answer is as
-    long as the request.
+    Answer each request until the connection ends. A request starts with its size, and the
+    answer has the same size.
     """
     while True:
         header = conn.recv(HEADER, socket.MSG_WAITALL)
@@ -81,7 +80,7 @@ def datagrams():
 
 
 def send(conn, data, client):
-    """Send all at once if the device computes checksums."""
+    """Send all data at once if the device computes checksums."""
     try:
         if conn.getsockopt(socket.IPPROTO_UDP, UDP_SEGMENT):
             conn.sendto(data, client)
@@ -95,7 +94,8 @@ def send(conn, data, client):
 
 
 def answer_datagrams(conn):
-    """The first bytes of a bundle give its size; answer with as many bytes when all have come."""
+    """The first bytes of a bundle of datagrams give its size. Answer with as many bytes when the
+    whole bundle has arrived."""
     left = {}
     while True:
         data, client = conn.recvfrom(65536)
@@ -168,7 +168,7 @@ class Stream:
 
 
 class Datagrams(Stream):
-    """Send a large bundle, then small ones, to a server that is already up."""
+    """Sends a large bundle of datagrams, then small ones, to a server that is already up."""
 
     def __init__(self, address):
         self.conn = datagrams()
@@ -180,7 +180,7 @@ class Datagrams(Stream):
         send(self.conn, data, self.server)
 
     def request(self, size):
-        """Data after the first bundle arrives faster than it is answered."""
+        """After the first bundle, data arrive faster than the server answers them."""
         super().request(max(HEADER, min(size, BUNDLE)))
         for left in range(size - BUNDLE, 0, -WINDOW):
             window = min(left, WINDOW)
@@ -191,7 +191,7 @@ class Datagrams(Stream):
 
 
 class Messages(Stream):
-    """SCTP messages to a server that is already up."""
+    """Sends SCTP messages to a server that is already up."""
 
     def __init__(self, address):
         self.conn = sctp(socket.AF_INET6 if ":" in address else socket.AF_INET)

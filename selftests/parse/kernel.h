@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of the kernel that module/parse.c needs, in user space; all headers in kernel/
- * include this one. A packet's linear part and the rest are two allocations of exact
- * size.
+ * The part of the kernel that module/parse.c needs, in user space. All headers in kernel/ include
+ * this one. The linear part of a packet and the rest are two allocations of exactly their size, so
+ * that a sanitizer detects reads beyond the end.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -75,7 +75,7 @@ struct skb_shared_info {
 
 struct sk_buff {
 	u8 *data;
-	u8 *rest; /* the part that is not linear */
+	u8 *rest; /* data that are not in the linear part */
 	unsigned int len, data_len;
 	u8 ip_summed;
 	struct skb_shared_info shared;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The packet parser in user space, where every invalid read is detected: a million
+ * Run the module's packet parser in user space, where every invalid read is detected, on a million
  * packets with random faults.
  */
 #include <setjmp.h>
@@ -72,7 +72,7 @@ static void make_random_transport(u8 *p, u8 protocol, unsigned int room)
 	}
 }
 
-/* Build a packet. Return: its length; *end is the length according to its header. */
+/* Build a packet. Return its length; *end is the length according to its header. */
 static unsigned int make_random_packet(u8 family, unsigned int nhoff, unsigned int *end)
 {
 	static const u8 protocols[] = { IPPROTO_TCP,	IPPROTO_TCP,  IPPROTO_UDP, IPPROTO_ICMP,
@@ -115,7 +115,7 @@ static unsigned int make_random_packet(u8 family, unsigned int nhoff, unsigned i
 	make_random_transport(p, protocol, len > p - bytes ? len - (p - bytes) : 0);
 	for (faults = draw_below_limit(4) ? 0 : draw_below_limit(4); faults > 0; faults--)
 		ip[draw_below_limit(80)] = random();
-	/* If a fault changed the length, let it cover the whole packet. */
+	/* If a fault changed the length field, extend the packet to this length. */
 	i = ip[family == AF_INET ? 2 : 4] << 8 | ip[family == AF_INET ? 3 : 5];
 	if (nhoff + (family == AF_INET ? i : i + 40) != *end || *end > len)
 		*end = len;
@@ -146,7 +146,7 @@ static unsigned int get_record_size(const struct parsed *p)
 	return 0;
 }
 
-/* Parse a packet. Fields that the parser does not set keep their value, @before. */
+/* Parse a packet. Fields that the parser does not set keep their previous value, @before. */
 static void parse_made_packet(unsigned int len, unsigned int linear, unsigned int nhoff, u8 family,
 			      u8 before, struct parsed *parsed)
 {
@@ -155,7 +155,7 @@ static void parse_made_packet(unsigned int len, unsigned int linear, unsigned in
 		.rest = malloc(len - linear),
 		.len = len,
 		.data_len = len - linear,
-		/* These values only need to be reproducible. */
+		/* The values of these members only need to be reproducible. */
 		.ip_summed = len & 3,
 		.shared = { .gso_segs = 3, .gso_size = len & 4 ? 20 : 0 },
 	};
@@ -205,7 +205,7 @@ static void test_many_packets(void **state)
 	}
 }
 
-/* The expected digest was computed by another implementation, in Python. */
+/* Another implementation, in Python, has computed the expected digest. */
 static void test_known_digest(void **state)
 {
 	u8 data[64];

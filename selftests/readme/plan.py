@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where tests type each command of README.md and INSTALL.md, in order, and the expected
-output. test_commands fails for a command that is not listed here, or listed but not in
-the documents."""
+"""Where tests type each command of README.md and INSTALL.md, in order, and the output that they
+expect. test_commands fails if a command in the documents is not listed here, or if a listed
+command is not in the documents."""
 import re
 from dataclasses import dataclass
 from typing import Optional
 
 from readme import read_commands
 
-# Places. Each is one session, from the first to the last of its commands.
+# Places where commands are typed. The commands of each place are typed in one session.
 SAMPLE = "sample"	# on sample traces: test_commands
 RELEASE = "release"	# in a clean release of Debian, which becomes the root of guests
 SOURCE = "source"	# in another release, where netsync is built and installed from source
 ARCHIVE = "archive"	# in a third release, from the archive for hosts without a compiler
 WEB = "web"		# on the guest web
 EACH = "each"		# on both; "web" in file names is replaced by the host's name
-ELSEWHERE = "elsewhere"	# not typed: @reason names another test, or says why none is possible
+ELSEWHERE = "elsewhere"	# not typed: @reason names another test, or explains why none exists
 
 
 @dataclass(frozen=True)
 class Row:
     begin: str		# how the command begins
     place: str
-    says: str = ""	# regular expression of the output
-    until: int = 0	# ended by ^C after this many seconds
-    beside: str = ""	# how the row begins that is typed at the same time
-    stays: bool = False	# once it prints @says, the next row is typed, then ^C for both
+    says: str = ""	# regular expression that the output must match
+    until: int = 0	# the command is ended by ^C after this many seconds
+    beside: str = ""	# how the row begins whose command is typed at the same time
+    stays: bool = False	# once the command prints @says, the next row is typed; then ^C ends both
     fetch: bool = False	# files written on db are copied to web
-    may_fail: bool = False	# allowed by INSTALL.md, which says what to do
+    may_fail: bool = False	# the command may fail, and INSTALL.md says what to do in this case
     reason: str = ""
 
 
 ACCURATE = r"web +.*(accurate|approximate)"
 
-# Seconds. On a guest with a fraction of a busy processor, perf and bpftrace need most of
-# them to start.
+# Duration of a recording, s. On a guest with a fraction of a busy processor, perf and bpftrace need
+# most of this time to start.
 RECORDED_S = 40
 
 PLAN = [
@@ -98,21 +98,21 @@ PLAN = [
     Row("modinfo -F signer", ELSEWHERE, reason="it needs a module that was signed"),
 ]
 
-# Commands named in the text without arguments; only their existence is tested.
+# Commands that the text names without arguments. Tests only check that they exist.
 MENTIONED = re.compile(r"(make .*|netsync [a-z-]+( --[a-z-]+( [a-z]+)?)?)$")
 
 
 @dataclass(frozen=True)
 class Step:
     number: int
-    where: str		# document and line
+    where: str		# name of the document, and line
     text: str
     kind: str
     row: Row
 
 
 def mentioned(path=None):
-    """Return commands in the text that are mentioned rather than typed."""
+    """Return the commands that the text mentions without typing them."""
     return [c for c in read_commands(*([path] if path else []))
             if c.kind == "text" and MENTIONED.match(c.text)]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The commands in README.md and INSTALL.md, in order: lines of blocks, joined where they
-continue, and text between backquotes."""
+"""Find the commands in README.md and INSTALL.md, in order. Commands are lines of blocks, joined
+where a command continues on the next line, and text between backquotes."""
 import pathlib
 import re
 import subprocess
@@ -10,7 +10,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 README = TOP / "README.md"
 DOCUMENTS = (README, TOP / "INSTALL.md")
 
-# How commands in the text begin; most names in backquotes are not commands.
+# Words with which commands in the text begin. Most names between backquotes are not commands.
 PROGRAMS = ("babeltrace2", "bpftrace", "lttng", "make", "modinfo", "modprobe", "mokutil",
             "netsync", "netsync-mpi", "perf", "tac", "tcpdump", "trace-cmd")
 
@@ -24,7 +24,7 @@ class Command:
 
 
 def is_whole(text):
-    """Is the command complete for a shell?"""
+    """Return whether the command is complete for a shell."""
     return not text.endswith("\\") and subprocess.run(
         ["bash", "-n"], input=text, text=True, capture_output=True, check=False).returncode == 0
 
@@ -33,7 +33,7 @@ def commands_of_block(number, lines):
     """Return the commands of a block that begins at line @number."""
     lines = [line.rstrip() for line in lines]
     if any(line.startswith("$ ") for line in lines):
-        # In a session, the other lines are output.
+        # In a session, lines without a prompt are output.
         for i, line in enumerate(lines):
             if line.startswith("$ "):
                 yield Command(number + i, line[2:], "block")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sessions of commands that typed.sh types, and their output."""
+"""Sessions of commands typed by typed.sh, and their output."""
 import os
 import pathlib
 import re
@@ -14,7 +14,7 @@ def environment(programs, **more):
     """Return the environment of an installed netsync, in a new folder."""
     programs.mkdir(parents=True)
     (programs / "netsync").symlink_to(os.environ.get("NETSYNC", BUILD / "netsync"))
-    # Debian's Python has Babeltrace 2's modules.
+    # In /usr/bin, Debian's Python has the modules of Babeltrace 2.
     return dict(os.environ, PATH=f"{programs}:/usr/bin:{os.environ['PATH']}",
                 BABELTRACE_PLUGIN_PATH=f"{BUILD}/plugins:{BUILD}/selftests/plugins",
                 LD_LIBRARY_PATH=str(BUILD), PYTHONPATH=str(TOP / "python"), LC_ALL="C.UTF-8",

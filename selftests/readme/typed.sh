@@ -4,7 +4,8 @@
 # scripts that type_commands writes. For each command, print its number, the command, its
 # output, and "=== NUMBER STATUS".
 
-# typed NUMBER COMMAND: run in this shell, since cd and variables affect later commands.
+# typed NUMBER COMMAND: run the command in this shell, because cd and variables affect later
+# commands.
 typed() {
 	local typed_status=0
 
@@ -13,7 +14,7 @@ typed() {
 	printf -- '=== %s %s\n' "$1" "$typed_status"
 }
 
-# typed_until SECONDS NUMBER COMMAND: end it by ^C after this time.
+# typed_until SECONDS NUMBER COMMAND: run the command, and end it by ^C after this time.
 typed_until() {
 	local typed_status=0
 
@@ -25,7 +26,8 @@ typed_until() {
 	printf -- '=== %s %s\n' "$2" "$typed_status"
 }
 
-# typed_aside WORDS NUMBER COMMAND: wait until it prints WORDS; it continues until end_aside.
+# typed_aside WORDS NUMBER COMMAND: start the command, and wait until it prints WORDS. It continues
+# until end_aside.
 typed_aside() {
 	printf -- '--- %s $ %s &\n' "$2" "$3"
 	setsid bash -c "$3" < /dev/null > "/tmp/aside-$2" 2>&1 &
@@ -35,7 +37,7 @@ typed_aside() {
 	done
 }
 
-# end_aside NUMBER: end it by ^C.
+# end_aside NUMBER: end the command by ^C.
 end_aside() {
 	local status=0
 
@@ -47,7 +49,8 @@ end_aside() {
 	printf -- '=== %s %s\n' "$1" "$status"
 }
 
-# typed_each[_until SECONDS] NUMBER COMMAND-OF-WEB COMMAND-OF-DB: run both at the same time.
+# typed_each[_until SECONDS] NUMBER COMMAND-OF-WEB COMMAND-OF-DB: run both commands at the same
+# time.
 typed_each() {
 	both "$1" "bash -c ${2@Q}" "bash -c ${3@Q}" "$2"
 }
@@ -62,7 +65,7 @@ both() {
 	printf -- '--- %s $ %s\n' "$1" "$4"
 	ssh -n db "touch /share/begun-$1; $3" > "/tmp/db-$1" 2>&1 &
 	there=$!
-	# On a busy machine, ssh takes as long as the command itself.
+	# On a busy machine, starting ssh takes as long as the command itself.
 	while [ ! -e "/share/begun-$1" ] && kill -0 $there; do
 		sleep 0.1
 	done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A headless Chromium, controlled by its DevTools protocol over two pipes."""
+"""Control a headless Chromium by its DevTools protocol over two pipes."""
 import atexit
 import base64
 import json
@@ -18,14 +18,14 @@ def find():
 
 
 class Browser:
-    """A browser with one page at a time, whose complaints are collected in errors."""
+    """A browser with one page at a time. The list errors collects the browser's complaints."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="netsync-browser-",
                                                   ignore_cleanup_errors=True)
         there, self.commands = os.pipe()
         self.answers, back = os.pipe()
-        # It reads commands from descriptor 3, and answers on 4.
+        # The browser reads commands from descriptor 3 and writes answers to descriptor 4.
         self.process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{there} 4>&{back}', "bash", find(), "--headless",
              "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run",
@@ -124,8 +124,8 @@ class Browser:
         self.wait_for("document.readyState == 'complete'")
 
     def box(self, selector):
-        """Scroll to an element, and return its place in the window once it has come to
-        rest: smooth scrolling that began before continues meanwhile."""
+        """Scroll to an element, and return its place in the window when it no longer moves.
+        Smooth scrolling that began earlier may still continue."""
         return self.js(f"""(async () => {{
             const element = document.querySelector({json.dumps(selector)});
             let box, before, still = 0;
@@ -157,7 +157,7 @@ class Browser:
         self.mouse("mouseReleased", x + width * end, y + height / 2)
 
     def screenshot(self, path):
-        """Take a picture of the whole page."""
+        """Save a picture of the whole page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         data = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip={
             "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1})

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # LTTng kernel sessions in a guest; sourced by the scripts that record there.
 
-# tracer EVENTS...: start it, with the modules for these events.
+# tracer EVENTS...: start LTTng with the modules for these events.
 tracer() {
 	local probes=(--kmod-probes=net)
 

@@ -3,8 +3,8 @@
 # Running steps in clean Debian releases; sourced by a test, which runs them with
 # in_releases, and by the steps.
 
-# in_releases LOGS STEPS RELEASE...: KTAP of the output of STEPS LOG in the chroot of each
-# release.
+# in_releases LOGS STEPS RELEASE...: run STEPS LOG in the chroot of each release, and print its
+# output as KTAP.
 in_releases() {
 	local logs=$1 steps=$2 release log line results=0
 	shift 2
@@ -31,8 +31,8 @@ in_releases() {
 	echo "1..$results"
 }
 
-# check NAME COMMAND...: print "ok - NAME" or "not ok - NAME". The command's output goes
-# to $log, and also here if it fails. Return: its success.
+# check NAME COMMAND...: print "ok - NAME" or "not ok - NAME". The command's output goes to $log,
+# and is also printed if the command fails. Return the command's success.
 check() {
 	local name=$1 start
 	shift

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print the frequency of this machine's time stamp counter, in kHz. An emulated guest
- * reads the same counter, but cannot calibrate it while the machine is busy: its kernel
- * would mistake seconds for minutes, and report lockups.
+ * Print the frequency of this machine's time stamp counter, in kHz. An emulated guest reads the
+ * same counter, but cannot calibrate it while the machine is busy. Its kernel would mistake seconds
+ * for minutes, and report lockups.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct reading {
 	int64_t ns;
 };
 
-/* Of several readings, return the least disturbed one. */
+/* Take several readings, and return the one that was disturbed least. */
 static struct reading read_tsc_and_clock(void)
 {
 	struct reading best = { 0, 0 };

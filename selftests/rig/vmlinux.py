@@ -13,7 +13,7 @@ import sys
 
 
 def payload(image):
-    """The compressed kernel, located as specified in Documentation/x86/boot.rst."""
+    """Return the compressed kernel, which is located as specified in Documentation/x86/boot.rst."""
     setup_sects = image[0x1F1] or 4
     offset, length = struct.unpack_from("<II", image, 0x248)
     start = (setup_sects + 1) * 512 + offset
@@ -23,7 +23,7 @@ def payload(image):
 def unpack(data):
     if data.startswith(b"\xfd7zXZ\0"):
         return lzma.LZMADecompressor().decompress(data)
-    # With these formats, the size is appended.
+    # In these formats, the size follows the compressed data.
     for magic, program in ((b"\x28\xb5\x2f\xfd", "zstd"), (b"\x02\x21\x4c\x18", "lz4")):
         if data.startswith(magic):
             return subprocess.run([program, "-dcq"], input=data[:-4], check=True,
