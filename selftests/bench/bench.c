@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cost of a packet event, with few and with many hosts, compared with sorting as many
- * messages by time with qsort(), which any tool that merges traces does at least. Memory is
- * what the library allocates, without its input. text.c measures the cost of messages. The
- * second part measures the speed-up of two threads over one: for matching packets, and for
- * estimating the clocks of many hosts. Several runs alternate, and the fastest is used,
- * because other programs may run at the same time. The clocks of all runs must be equal.
- * With --threads, only this part runs. With --stream HOURS, ten hosts send 10,000 packets a
- * second for this time.
+ * Measure the cost of a packet event, with few hosts and with many. Compare it with the cost of
+ * sorting as many messages by time with qsort(), because any tool that merges traces sorts at
+ * least. The memory is what the library allocates, without its input. text.c measures the cost of
+ * messages.
+ *
+ * The second part measures how much faster two threads are than one: when they match packets, and
+ * when they estimate the clocks of many hosts. Runs with one and two threads alternate, and the
+ * fastest of each is used, because other programs may run at the same time. The clocks of all runs
+ * must be equal. With --threads, only this part runs.
+ *
+ * With --stream HOURS, ten hosts send 10,000 packets per second for this time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,8 +36,8 @@ struct job {
 struct cost {
 	double ns;	 /* total time */
 	double solve_ns; /* time of netsync_solve() alone */
-	double memory;	 /* peak, bytes */
-	double matched;	 /* fraction of the packet events */
+	double memory;	 /* peak memory, bytes */
+	double matched;	 /* matched fraction of the packet events */
 	uint64_t clocks; /* digest of all clocks */
 };
 
@@ -92,9 +95,8 @@ static void set_packet_address(uint8_t *address, uint32_t host)
 }
 
 /*
- * Push a packet of bulk traffic. Each pair has one connection, in which @sent messages were
- * sent before in this direction. The sequence numbers of connections start at different
- * values.
+ * Push a packet of bulk traffic. Each pair of hosts has one connection, on which @sent messages
+ * were sent before in this direction. Each connection starts at a different sequence number.
  */
 static void push_message_packet(struct netsync *ns, const struct cluster_message *m, uint32_t sent)
 {
@@ -141,7 +143,7 @@ static void push_cluster_packets(struct netsync *ns, const struct cluster *c)
 		push_message_packet(ns, m, sent[m->from * hosts + m->to]++);
 		last[m->from] = m->send_ns;
 		last[m->to] = m->recv_ns;
-		/* Advance hosts as readers do. No packet is later than a second. */
+		/* Advance the hosts as readers do. No packet is more than a second late. */
 		for (uint32_t h = 0; h < hosts && i % 8192 == 8191; h++)
 			if (last[h] && netsync_advance(ns, h, last[h] - 1000000000))
 				exit_with_bench_error(netsync_error(ns));
@@ -196,8 +198,8 @@ static void print_job_costs(const struct job *job, double reference)
 }
 
 /*
- * Print the speed-up of two threads. Linear clocks cost little compared with matching, and
- * other clocks cost much compared with pushing.
+ * Print how much faster two threads are than one. With linear clocks, estimating is cheap compared
+ * with matching. With other clocks, estimating is expensive compared with pushing.
  */
 static void print_speed_up(struct job job)
 {
@@ -220,8 +222,7 @@ static void print_speed_up(struct job job)
 }
 
 /*
- * Measure the memory for hours of packets at a steady rate, while the clocks are estimated
- * at intervals.
+ * Measure the memory use for hours of packets at a steady rate. Clocks are estimated at intervals.
  */
 static void measure_stream_memory(double hours)
 {
@@ -286,7 +287,7 @@ static int compare_messages_by_receipt_time(const void *a, const void *b)
 	return p->recv_ns < q->recv_ns ? -1 : p->recv_ns > q->recv_ns;
 }
 
-/* Return the cost of sorting, per message. */
+/* Return the cost per message of sorting. */
 static double measure_sort_cost(void)
 {
 	const struct job job = { .hosts = 2, .messages = SORTED };

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Worlds by class. A class determines what happens to the clocks, or how messages travel.
-Each class exists on a LAN, with minimum delays of 10 to 100 us and little jitter, and on
-a WAN, for example "migrate/lan". A world depends only on its class and its seed.
+Simulated worlds by class. A class determines what happens to the clocks, or how messages
+travel. Each class exists for a LAN, with minimum delays of 10 to 100 us and little jitter,
+and for a WAN, for example "migrate/lan". The class and the seed of a world determine
+everything else.
 """
 import zlib
 
@@ -15,13 +16,13 @@ from world import (EPOCH, MOST_STEERING, SECOND, Clock, World, answered, oscilla
 # oscillator, its change by a migration, and its change by a rate step. Two such clocks
 # stay within the 500 ppm that netsync.h assumes for two clocks.
 MOST_OSCILLATOR, MOST_MIGRATION, MOST_RATE_STEP = 80, 60, 110
-MOST_SLEW = 500             # ppm, of a steered clock, as netsync.h assumes
-# Number of messages in each direction between two steps that suffices to reveal a step
-# that is consistent with all messages, as documented in netsync.h.
+MOST_SLEW = 500             # ppm, for a clock that is steered; the limit that netsync.h assumes
+# A step may be consistent with all messages. If this many messages in each direction follow before
+# the next step, they reveal the step, as documented in netsync.h.
 SHOW = 80
-READING = 30                # ns, error of a reading in a log
+READING = 30                # ns, error of a clock reading in a log
 SLEEP = .1024               # s, between beacons that announce packets to a Wi-Fi station
-DELAYED = .04               # s, by which TCP delays acknowledgments
+DELAYED = .04               # s, delay of TCP acknowledgments
 
 
 def migrate(clock, rng, seconds):
@@ -42,7 +43,7 @@ def set_often(clock, rng, seconds):
 
 
 def twice(clock, rng, seconds):
-    """The clock is stepped, and stepped back."""
+    """The clock is stepped away and back."""
     begin, by = rng.uniform(.1, .8) * seconds, rng.choice([6, .5, .01, 1e-4]) * rng.normal()
     wait = rng.choice([0, .1, 2, 20]) * rng.random()
     clock.steps += [(begin, by * SECOND), (begin + wait, -by * SECOND * rng.choice([1, 1, .9]))]
@@ -50,7 +51,7 @@ def twice(clock, rng, seconds):
 
 
 def step_rate(_, rng, seconds):
-    """The clock's rate changes suddenly, and stays changed."""
+    """The clock's rate changes suddenly and permanently."""
     by = rng.choice([1, 5, 50, 100]) * rng.normal()
     yield (rng.uniform(.1, .9) * seconds, seconds + 2,
            np.clip(by, -MOST_RATE_STEP, MOST_RATE_STEP))
@@ -63,7 +64,7 @@ def smear(_, rng, seconds):
 
 
 def steer(how):
-    """A daemon steers the clock."""
+    """Return an event in which a daemon steers the clock in the given way."""
     def events(_, rng, seconds):
         for begin, end, ppm in slews(rng, seconds, how):
             yield begin, end, np.clip(ppm, -MOST_SLEW, MOST_SLEW)
@@ -91,8 +92,8 @@ def pause_slew(clock, rng, seconds):
 
 def slew_little(_, rng, seconds):
     """
-    The clock is slewed by less than a minimum delay each time, in both directions or in
-    one.
+    Each slew of the clock is smaller than the minimum delay. All slews have one direction, or
+    both directions occur.
     """
     for _ in range(rng.integers(1, 30)):
         begin, ppm = rng.uniform(0, seconds), rng.choice([20, 100, 480]) * rng.choice([-1, 1])
@@ -102,24 +103,24 @@ def slew_little(_, rng, seconds):
             yield begin + length, begin + 2 * length, -ppm
 
 
-# Events of a clock: each function adds steps and gaps to the clock, and yields its rate
+# Events that happen to clocks. Each function adds steps and gaps to the clock, and yields its rate
 # changes.
 EVENTS = {"migrate": migrate, "set": set_often, "twice": twice, "rate": step_rate,
           "smear": smear, "pause": pause, "pause-slew": pause_slew, "slew-little": slew_little,
           **{how: steer(how) for how in ("adjtime", "ntpd", "chrony")}}
-STEERED = "smear", "pause-slew", "slew-little", "adjtime", "ntpd", "chrony"    # one at a time
-DAEMONS = "ntpd", "chrony"  # their rates change all the time, which must be detected
+STEERED = "smear", "pause-slew", "slew-little", "adjtime", "ntpd", "chrony"  # one at a time
+DAEMONS = "ntpd", "chrony"  # daemons change the rate constantly; the result must show this
 SLOW = "smear", "ntpd"      # slower than the other classes
 
-# Situations in which the clocks have no events in half of the worlds, or, in "free", in
-# any.
+# Classes by situation. In half of these worlds, nothing happens to clocks; in "free", nothing ever
+# does.
 SITUATIONS = ("free", "logs", "short", "oneway", "wifi", "routes", "delack", "bursts")
 CLASSES = [f"{name}/{net}" for name in (*EVENTS, "mixed", "stacked", *SITUATIONS)
            for net in ("wan", "lan")]
 
 
 def pick_events(rng, name, host, odd):
-    """Choose the events of a host's clock in a class of worlds."""
+    """Choose the events of a host's clock in a world of this class."""
     if name == "stacked" and host == odd:
         some = [str(one) for one in rng.permutation([*EVENTS])[:rng.integers(2, 5)]]
         steered = [one for one in some if one in STEERED]
@@ -141,7 +142,7 @@ class EventfulClock(Clock):
     def __init__(self, rng, seconds, kind, events):
         # pylint: disable=super-init-not-called
         self.steps, self.gaps, self.events, changes = [], [], events, []
-        self.jumps = set()      # when its rate or time changes suddenly, s
+        self.jumps = set()      # times at which the clock's rate or offset changes suddenly, s
         for event in events:
             some = list(EVENTS[event](self, rng, seconds))
             changes += some
@@ -157,7 +158,7 @@ class EventfulClock(Clock):
 
     def is_ambiguous(self, at):
         """
-        Return the instants whose time the clock shows twice, or that are within a
+        Return which instants have a time that the clock shows twice, or are within a
         millisecond of a step.
         """
         found = np.zeros(len(at), bool)
@@ -207,9 +208,9 @@ class NamedWorld(World):
 
     def is_unseen(self, host, at):
         """
-        In addition to instants between two messages: instants next to a step that is
-        consistent with all messages, if too few messages of a direction follow before the
-        next step, or precede it after the previous one.
+        In addition to the instants between two messages, return instants next to a step that
+        is consistent with all messages. This applies if too few messages of a direction lie
+        between the step and the next or the previous one.
         """
         found = super().is_unseen(host, at)
         marks = np.array([0, *sorted(when for when in self.clocks[host].jumps
@@ -225,12 +226,12 @@ class NamedWorld(World):
 
     def fits_line(self, host, begin, end, middle):
         """
-        Does a linear clock satisfy the messages of each pair of the host in this
-        interval?
+        Return whether a linear clock satisfies all messages of each of the host's pairs in
+        this interval.
         """
         sent, received = self.shown()
         for other in set(range(len(self.clocks))) - {host}:
-            # Simultaneous events of the other clock do not matter for this.
+            # Ignore events that happen to the other clock at the same time.
             jumps = np.array([0, *sorted(self.clocks[other].jumps), self.seconds])
             within = ((self.at >= max(begin, jumps[jumps <= middle].max())) &
                       (self.at + self.delay / SECOND <= min(end, jumps[jumps >= middle].min())))
@@ -244,9 +245,9 @@ class NamedWorld(World):
 
     def is_rejected(self, result, at):
         """
-        Return the instants around messages that the result inverts. The bound of a host
-        reported as approximate holds if these messages are wrong, but in these worlds, no
-        message is wrong.
+        Return the instants around messages that the result calls inverted. The bound of a
+        host with quality "approximate" holds only if these messages are wrong, but no message
+        in these worlds is wrong.
         """
         sent, received = self.shown()
         times = []
@@ -268,7 +269,7 @@ class NamedWorld(World):
         return found
 
     def talk(self, rng, hosts):
-        """Send messages, and return how they travel."""
+        """Send messages, and return them with their delays."""
         sending = ("bursts" if self.kind == "bursts" else
                    str(rng.choice(["even", "even", "bursts", "silence"])))
         num = int(rng.choice([60, 500, 3000, 20000]))
@@ -283,7 +284,7 @@ class NamedWorld(World):
         if requests:
             think = rng.exponential(3e-4, len(at))
             if self.kind == "delack":
-                # Every second segment is acknowledged at once.
+                # Every second segment is acknowledged immediately.
                 think += np.where(rng.random(len(at)) < .5, DELAYED, 0)
             answer = at + delay / SECOND + think
             at, delay, source, sink = answered(at, delay, source, sink, answer,
@@ -294,9 +295,9 @@ class NamedWorld(World):
 
 def fits_line(above_at, above, below_at, below):
     """
-    Is there a line, no steeper than steered clocks, with no point of @above below it and
-    no point of @below above it? The slack of the best offset is a concave function of the
-    slope.
+    Return whether some line has no point of @above below it and no point of @below above it.
+    The line must be no steeper than steered clocks. The slack of the best offset is a concave
+    function of the slope.
     """
     def slack(slope):
         return ((above - slope * (above_at - EPOCH)).min()
@@ -334,7 +335,7 @@ class Delays:
         """Return the delays of messages, ns."""
         least = self.least[source, sink]
         for when, host, factor in self.routes:
-            # The route to one host changes, but the route back does not.
+            # The route to one host changes, but not the route back.
             least = np.where((at > when) & (sink == host), least * factor, least)
         delay = least + queueing(self.rng, at, self.seconds, self.queueing, self.scale)
         if self.kind == "wifi":
@@ -343,8 +344,8 @@ class Delays:
 
     def wait_for_air(self, at):
         """
-        Return delays by retransmissions with a heavy tail, and by a station that sleeps
-        until the next beacon.
+        Return delays by retransmissions, which have a heavy tail, and by a station that
+        sleeps until the next beacon.
         """
         again = np.where(self.rng.random(len(at)) < .3, self.rng.pareto(1.2, len(at)) * 5e5, 0)
         asleep = (np.sin(at / 3.7) > .3) & (self.rng.random(len(at)) < .8)

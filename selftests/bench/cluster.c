@@ -29,11 +29,11 @@ struct rate_pieces {
 
 struct clock_break {
 	double from;
-	double to;    /* the clock stops until then */
-	double ahead; /* by how much the clock is stepped at the end */
+	double to;    /* end of the time in which the clock stands still */
+	double ahead; /* size of the clock's step at the end, ns */
 	/*
-	 * The times of the host's last message before the break, and of its first one after
-	 * the break.
+	 * Times of the host's last message before the break and of its first message after the
+	 * break.
 	 */
 	double heard_until;
 	double heard_from;
@@ -55,7 +55,7 @@ struct cluster_clock {
 
 /* ---- random numbers ---------------------------------------------------- */
 
-/* Each purpose uses its own random stream. */
+/* Each purpose has its own stream of random numbers. */
 enum stream { CLOCKS, LINKS, MESSAGES, FAULTS };
 
 static uint64_t make_stream_state(uint64_t seed, enum stream which)
@@ -149,10 +149,10 @@ static double draw_normal(uint64_t *s)
 }
 
 /*
- * Frequency noise as in IEEE Std 1139, of a computer's crystal (Allan deviation about 1e-9
- * from 10 to 1,000 s). It consists of a random walk of 3.5e-10 per root of a second; of
- * flicker, approximated by sums of relaxations with time constants in powers of ten; and of
- * 0.1 ppm caused by the temperature of a room, in 10-30 min.
+ * Frequency noise of a computer's crystal according to IEEE Std 1139, with an Allan deviation of
+ * about 1e-9 from 10 to 1,000 s. It has three parts: a random walk of 3.5e-10 per root of a second;
+ * flicker, which is approximated by sums of relaxations whose time constants are powers of ten; and
+ * 0.1 ppm in 10-30 min, caused by the temperature of a room.
  */
 static bool make_quartz_pieces(struct cluster_clock *k, double span, uint64_t *s)
 {
@@ -179,10 +179,7 @@ static bool make_quartz_pieces(struct cluster_clock *k, double span, uint64_t *s
 	return true;
 }
 
-/*
- * Each second, the skew changes by a random step; the skew is thus a sum of white noise
- * (IEEE Std 1139).
- */
+/* The skew changes by a random step each second, so that it is a random walk (IEEE Std 1139). */
 static bool make_walk_pieces(struct cluster_clock *k, double span, uint64_t *s)
 {
 	double skew = 0;
@@ -196,7 +193,7 @@ static bool make_walk_pieces(struct cluster_clock *k, double span, uint64_t *s)
 }
 
 /*
- * A daemon wakes up, estimates the offset, slews it away at a constant rate, and slightly
+ * A daemon wakes up, estimates the offset, removes it by slewing at a constant rate, and slightly
  * corrects the frequency (chrony.conf(5), maxslewrate).
  */
 struct daemon {
@@ -223,7 +220,10 @@ static bool make_daemon_steering(struct cluster_clock *k, const struct daemon *d
 		t += length;
 		if (t + take > span)
 			return true;
-		/* Usually, slew towards the right time. Measurements are noisy. */
+		/*
+		 * Usually, slew towards the true time. Sometimes slew away from it, because
+		 * measurements are noisy.
+		 */
 		if ((ahead > 0) == (draw_uniform(s) < 0.8)) {
 			slew = -slew;
 			change = -change;
@@ -306,7 +306,7 @@ static void make_clock_breaks(struct cluster_clock *k, unsigned int clocks, doub
 	}
 }
 
-/* Step the clock by seconds and by up to @small ns, alternately. */
+/* Alternately step the clock by seconds and by up to @small ns. */
 static void make_clock_settings(struct cluster_clock *k, int times, double small, double span,
 				uint64_t *s)
 {
@@ -378,7 +378,7 @@ static bool make_cluster_clock(struct cluster *c, int host, uint64_t *s)
 	return !(clocks & QUARTZ) || make_quartz_pieces(k, c->span_ns, s);
 }
 
-/* Return the offset from true time, without the initial offset. */
+/* Return the clock's offset from true time, minus its initial offset. */
 static double compute_clock_offset(const struct cluster_clock *k, double t)
 {
 	double e = k->skew * t + compute_pieces_offset(&k->steps, t) +
@@ -446,7 +446,7 @@ bool cluster_make_next_point(const struct cluster *c, int host, double *t,
 		return false;
 	*t = next;
 	point->time_ns = cluster_read_clock(c, host, next);
-	/* The raw clock is the clock without its steering. */
+	/* The raw clock is what the clock would be without steering. */
 	point->raw_ns = llround(next + (compute_clock_offset(k, next) -
 					compute_pieces_offset(&k->steps, next) -
 					sum_settings_until(k, next)));
@@ -479,7 +479,7 @@ bool cluster_host_is_sound(const struct cluster *c, int host)
 	return !(c->spec.clocks & FALSE_LAST) || host != c->spec.hosts - 1;
 }
 
-/* Return the reading of a program that runs on the host. */
+/* Return the timestamp that a program on the host would take. */
 static int64_t make_stamp(const struct cluster *c, int host, double t, uint64_t *s)
 {
 	int64_t r = cluster_read_clock(c, host, t);
@@ -496,7 +496,7 @@ static int64_t make_stamp(const struct cluster *c, int host, double t, uint64_t 
 	return resolution ? r - r % (int64_t)resolution : r;
 }
 
-/* A stopped host does its work soon after it resumes. */
+/* A host that was stopped does its pending work soon after it resumes. */
 static double delay_until_awake(const struct cluster_clock *k, double t, uint64_t *s)
 {
 	for (int i = 0; i < k->num_breaks; i++)
@@ -509,12 +509,12 @@ static double delay_until_awake(const struct cluster_clock *k, double t, uint64_
 
 struct link {
 	int a;
-	int b; /* greater than a */
+	int b; /* number of the second host, which is higher than a */
 };
 
 const int cluster_eight[CLUSTER_EIGHT] = { 1, 10, 100, 317 };
 
-/* Make the links of host @b with lower-numbered hosts in the ring. Return their number. */
+/* Link host @b in the ring with hosts that have lower numbers. Return the number of these links. */
 static long link_to_eight_hosts(struct link *l, int b, int hosts)
 {
 	long num = 0;
@@ -573,11 +573,11 @@ static double choose_or_default(double value, double standard)
 struct draw {
 	const struct link *link;
 	long num_links;
-	uint64_t messages; /* states of the random streams */
+	uint64_t messages; /* state of the random stream of each purpose */
 	uint64_t faults;
 };
 
-/* Note a message at @t, which shows whether a break is earlier or later. */
+/* Store the time @t of a message, so that messages show whether a break is before or after them. */
 static void note_message_at_break(struct cluster_clock *k, double t)
 {
 	for (int i = 0; i < k->num_breaks; i++) {
@@ -600,12 +600,12 @@ static void add_cluster_message(struct cluster *c, int from, int to, double sent
 						     make_stamp(c, to, received, s) };
 }
 
-/* Draw the time of a packet that is unrelated to the one sent at @t. */
+/* Draw the time of a packet that has nothing to do with the one sent at @t. */
 static double draw_unrelated_time(const struct cluster *c, double t, uint64_t *s)
 {
 	double other = draw_uniform(s) * c->span_ns;
 
-	/* Half of these are similar packets, sent shortly before or after. */
+	/* Half of these are similar packets that were sent shortly before or after @t. */
 	if (draw_64_bits(s) & 1) {
 		double by = draw_exponential(s, 10e6);
 
@@ -650,7 +650,7 @@ static void draw_cluster_message(struct cluster *c, struct draw *d, double t)
 }
 
 /*
- * Draw messages in order of time, at random instants: the intervals are exponentially
+ * Draw messages in order of time at random instants: the intervals between them are exponentially
  * distributed.
  */
 static void draw_cluster_messages(struct cluster *c, struct draw *d)

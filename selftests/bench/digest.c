@@ -3,7 +3,7 @@
 
 #include "digest.h"
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+/* The hash FNV-1a with 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A number that represents all clocks, for comparing results bit by bit. */
+/* A digest of all clocks, to compare results bit by bit. */
 #ifndef DIGEST_H
 #define DIGEST_H
 

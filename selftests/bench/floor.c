@@ -38,25 +38,25 @@
 #define MEAN_DELAY 100e3
 #define INSTANTS 500 /* number of instants of each host */
 /*
- * Initial number of messages that truncate, and minimum distance of the farthest of these
- * messages, in deviations. Chosen.
+ * Initial number of messages that truncate the distribution. Chosen.
+ * More messages are added until the farthest one is at least FAR_DEVIATIONS standard deviations
+ * away. Chosen.
  */
 #define CUTTING 1000
 #define FAR_DEVIATIONS 6
 #define SWEEPS 1000    /* maximum passes over all factors; chosen */
-#define DAMPED 0.2     /* fraction of a change that is applied, to avoid oscillation; chosen */
-#define CONVERGED 0.01 /* change of a mean, in standard deviations */
+#define DAMPED 0.2     /* applied fraction of each change, to avoid oscillation; chosen */
+#define CONVERGED 0.01 /* limit for the change of a mean, in standard deviations */
 /*
- * Average number of messages of a pair below which all pairs have a common minimum delay.
- * Chosen.
+ * If pairs have fewer messages than this on average, all pairs have a common minimum delay. Chosen.
  */
 #define FEW 64
 /* Number of time intervals in which the messages of a direction are summed. */
 #define BINS 2048
-/* If stamps have a coarser resolution, rounding changes the distribution of delays. */
+/* With a coarser resolution of stamps, rounding would change the distribution of delays. */
 #define MOST_RESOLUTION (MEAN_DELAY / 10)
 
-/* A message; delays in ns. */
+/* A message. All times are in ns. */
 struct said {
 	double t;
 	double excess; /* delay beyond the minimum */
@@ -64,52 +64,52 @@ struct said {
 	int to;
 };
 
-/* A truncation: the normal factor that replaces it, and the observed delay u. */
+/* A truncation: the observed delay u, and the normal factor that approximates the truncation. */
 struct cut {
 	double u;
 	double tau;
 	double nu;
 };
 
-/* The sum of the factors of a pair's messages. b is the second host. */
+/* The sums of the factors of a pair's messages. @b is the pair's second host. */
 struct pair_sum {
 	double *m;   /* functions x functions: tau f f' */
 	double *b;   /* functions: tau s f, s = -1 from b to a */
 	double *n;   /* functions: nu s f */
-	double d, e; /* tau and nu of the minimum delay */
+	double d, e; /* sums of tau and nu for the minimum delay */
 };
 
 struct pair {
 	int a, b;
 	struct pair_sum sum;
-	/* The posterior of the difference between the second clock and the first. */
+	/* The posterior of the second clock minus the first clock. */
 	double *g;	    /* functions x functions: its covariance */
 	double *mean;	    /* functions */
 	double *with_delay; /* functions: covariance with the common minimum delay */
 	double *slope;	    /* functions: gradient of the linear factors, s f / mu */
-	double messages;    /* over mu */
+	double messages;    /* number of messages over mu */
 };
 
 struct oracle {
 	const struct cluster *c;
-	int first; /* the first clock that has its own functions */
+	int first; /* number of the first clock that has its own functions */
 	struct prior prior;
 	int functions;	/* number of functions of each clock */
-	bool one_delay; /* whether the last weight is the minimum delay of all pairs */
-	int dim;	/* number of weights of all clocks, and of that delay */
-	double *a;	/* dim x dim: the precision, then its inverse */
+	bool one_delay; /* whether all pairs have one minimum delay, which is the last weight */
+	int dim;	/* number of all weights */
+	double *a;	/* dim x dim: the precision, which is later replaced by its inverse */
 	double *mean;	/* dim */
 	double *room;	/* dim */
 	struct pair *pair;
-	int *pair_of; /* hosts x hosts, from the lower number: index, or -1 */
+	int *pair_of; /* hosts x hosts: index of the pair at [lower number][higher number], or -1 */
 	int num_pairs;
-	double *of_pairs;  /* memory of the numbers of all pairs */
+	double *of_pairs;  /* one allocation for the numbers of all pairs */
 	struct said *said; /* messages, sorted by excess */
 	long num;
 	struct cut *cut;
 	long cuts;
 	double blur;	  /* variance of the rounding of stamps, ns^2 */
-	double deviation; /* largest deviation of a truncated z, ns */
+	double deviation; /* largest standard deviation of a truncated z, ns */
 };
 
 bool floor_can_be_computed(const struct cluster_spec *s)
@@ -165,7 +165,7 @@ static bool set_oracle_messages(struct oracle *o)
 		double sent = compute_true_time(c, (int)m->from, m->send_ns);
 		double received = compute_true_time(c, (int)m->to, m->recv_ns);
 
-		/* Add 1 ns, because stamps were rounded. */
+		/* Add 1 ns, because both stamps were rounded down. */
 		o->said[i] = (struct said){ sent, received - sent - LEAST_DELAY + 1, (int)m->from,
 					    (int)m->to };
 	}
@@ -173,7 +173,7 @@ static bool set_oracle_messages(struct oracle *o)
 	return o->said;
 }
 
-/* Return the pair of a message, and set @sign to the sign of the second clock in it. */
+/* Return the pair of a message. Set @sign to the sign of the second clock in this message. */
 static struct pair *find_oracle_pair(const struct oracle *o, const struct said *s, double *sign)
 {
 	const int low = s->from < s->to ? s->from : s->to;
@@ -223,7 +223,7 @@ static bool set_oracle_pairs(struct oracle *o)
 	return true;
 }
 
-/* Sum the first factors of all messages by intervals of time. */
+/* Sum the linear factors of all messages in each time interval. */
 static bool set_oracle_slope(struct oracle *o)
 {
 	double f[PRIOR_FUNCTIONS], *number, *sum, sign;
@@ -257,7 +257,7 @@ static bool set_oracle_slope(struct oracle *o)
 
 /* ---- linear algebra ----------------------------------------------------- */
 
-/* Use four sums, which a processor can add to in parallel. */
+/* Use four sums, to which a processor can add in parallel. */
 static double compute_dot_product(const double *a, const double *b, int n)
 {
 	double sum[4] = { 0 };
@@ -271,7 +271,7 @@ static double compute_dot_product(const double *a, const double *b, int n)
 	return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* Replace the lower half by the Cholesky factor. */
+/* Replace the lower half of the matrix by its Cholesky factor. */
 static void compute_cholesky_factor(double *a, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -286,12 +286,14 @@ static void compute_cholesky_factor(double *a, int n)
 	}
 }
 
-/* Replace the factor by the inverse of the matrix, in both halves. @x is scratch space. */
+/*
+ * Replace the Cholesky factor by the inverse of the matrix, in both halves. @x is scratch memory.
+ */
 static void invert_cholesky_factor(double *l, double *x, int n)
 {
 	const size_t size = (size_t)n;
 
-	/* The inverse of the factor, with columns as rows, above the diagonal. */
+	/* Compute the inverse of the factor above the diagonal, with rows and columns exchanged. */
 	for (size_t j = 0; j < size; j++) {
 		for (size_t i = j; i < size; i++)
 			x[i] = ((i == j) -
@@ -301,7 +303,7 @@ static void invert_cholesky_factor(double *l, double *x, int n)
 			l[j * size + i] = x[i];
 		l[j * size + j] = 1 / l[j * size + j];
 	}
-	/* Multiply its transpose by it. */
+	/* Multiply the inverse's transpose by the inverse. */
 	for (size_t i = 0; i < size; i++) {
 		for (size_t j = 0; j <= i; j++)
 			x[j] = compute_dot_product(&l[i * size + i], &l[j * size + i],
@@ -366,7 +368,7 @@ static void sum_pair_precisions(struct oracle *o)
 }
 
 /*
- * Add a pair's information on the common minimum delay, and on this delay together with the
+ * Add a pair's information about the common minimum delay, and about this delay together with the
  * pair's clocks.
  */
 static void add_delay_precision(struct oracle *o, const struct pair *p)
@@ -383,7 +385,7 @@ static void add_delay_precision(struct oracle *o, const struct pair *p)
 	o->mean[o->dim - 1] += p->sum.e;
 }
 
-/* Add a pair's information on its clocks, after eliminating its own minimum delay. */
+/* Add a pair's information about its clocks, after its own minimum delay has been eliminated. */
 static void add_pair_precision(struct oracle *o, struct pair *p)
 {
 	const int n = o->functions, a = find_weight_index(o, p->a), b = find_weight_index(o, p->b);
@@ -469,8 +471,8 @@ static void set_oracle_posterior(struct oracle *o)
 }
 
 /*
- * Compute the mean and variance of a normal distribution that is truncated above @u, where
- * @u has a normal error of variance @blur.
+ * Compute the mean and variance of a normal distribution that is truncated above @u. The limit @u
+ * itself has a normal error with variance @blur.
  */
 static void truncate_normal(double u, double blur, double *mean, double *variance)
 {
@@ -486,8 +488,7 @@ static void truncate_normal(double u, double blur, double *mean, double *varianc
 }
 
 /*
- * Return the factor of a truncation, if z without the truncation is normal with @mean and
- * @variance.
+ * Return the factor of a truncation. Without the truncation, z is normal with @mean and @variance.
  */
 static struct cut make_cut_factor(const struct oracle *o, double u, double mean, double variance)
 {
@@ -497,7 +498,7 @@ static struct cut make_cut_factor(const struct oracle *o, double u, double mean,
 	return (struct cut){ u, 1 / v - 1 / variance, m / v - mean / variance };
 }
 
-/* Return the mean of the z of a message, and set @variance to its variance. */
+/* Return the mean of z for a message, and set @variance to its variance. */
 static double compute_message_z(const struct oracle *o, const struct said *s, double *variance)
 {
 	double f[PRIOR_FUNCTIONS], sign, mean;
@@ -518,7 +519,7 @@ static double compute_message_z(const struct oracle *o, const struct said *s, do
 	return mean + (p->sum.e - compute_dot_product(p->sum.b, p->mean, n)) / p->sum.d;
 }
 
-/* Update a truncation. Return the change of its mean in standard deviations. */
+/* Update a truncation. Return by how many standard deviations its mean has changed. */
 static double refine_cut(struct oracle *o, long k)
 {
 	struct cut *cut = &o->cut[k], next;
@@ -526,7 +527,7 @@ static double refine_cut(struct oracle *o, long k)
 	const double z = compute_message_z(o, &o->said[k], &v);
 
 	o->deviation = fmax(o->deviation, sqrt(v));
-	/* Compute z without this truncation, and with its actual effect. */
+	/* Compute z without this truncation, and how the truncation changes z. */
 	rest = 1 / v - cut->tau;
 	if (!(rest > 0))
 		return 0;
@@ -538,7 +539,7 @@ static double refine_cut(struct oracle *o, long k)
 	return moved;
 }
 
-/* Start near the truth, where the factors do not oscillate. */
+/* Start near the truth, because the factors do not oscillate there. */
 static bool set_num_cuts(struct oracle *o, long cuts)
 {
 	double far = fmax(o->said[cuts - 1].excess, 1) / FAR_DEVIATIONS;
@@ -589,7 +590,7 @@ static bool oracle_init(struct oracle *o, const struct cluster *c)
 	size_t dim;
 
 	*o = (struct oracle){ .c = c };
-	/* Both stamps are rounded, each by a uniformly distributed part of a tick. */
+	/* Each of the two stamps is rounded by a part of a tick, which is uniformly distributed. */
 	o->blur = spec->resolution_ns * spec->resolution_ns / 6;
 	if (!prior_make(&o->prior, c))
 		return false;
@@ -637,7 +638,7 @@ static double compute_oracle_rms(const struct oracle *o)
 			squares += error * error;
 		}
 	}
-	/* Output is rounded to 1 ns. */
+	/* Add the error of rounding the output to 1 ns. */
 	return sqrt(squares / (o->c->spec.hosts - 1) / (INSTANTS + 1) + 1.0 / 12);
 }
 

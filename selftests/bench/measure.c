@@ -52,7 +52,7 @@ void measure_memory_start(void)
 
 	malloc_trim(0);
 	if (f) {
-		/* Reset the peak of the memory use. */
+		/* Reset the peak of this process's memory use. */
 		fputs("5", f);
 		fclose(f);
 	}

@@ -13,22 +13,25 @@
 
 #define SEC 1e9
 /*
- * Number of time cells, with functions tabulated at their ends, for few hosts and for many.
- * Chosen.
+ * Number of time cells for few hosts and for many hosts. Functions are tabulated at the ends of
+ * cells. Chosen.
  */
 #define CELLS 16384
 #define CELLS_OF_MANY 4096
-/* Remaining deviation of a clock, ns, for few hosts, and for many hosts, whose floor is higher. */
+/*
+ * Deviation of a clock that the functions need not represent, ns: for few hosts, and for many
+ * hosts, whose floor is higher.
+ */
 #define ROUGH 0.02
 #define ROUGH_OF_MANY 10
-#define MANY 10 /* more hosts than this count as many */
+#define MANY 10 /* more hosts than this count as many hosts */
 /*
- * Number of frequencies of a sinusoid for Gauss quadrature. Over an hour, the range of
- * frequencies covers 8 turns; each half of a turn needs one frequency, and 8 more make the
- * remainder small.
+ * Number of frequencies for the Gauss quadrature of a sinusoid. Over an hour, the range of
+ * frequencies covers 8 turns. Each half of a turn needs one frequency, and 8 more frequencies make
+ * the remainder small.
  */
 #define FREQUENCIES_HOUR 24
-/* The series of frequency modulation is longer than the span by this factor. */
+/* The series of frequency modulation has a period that is longer than the span by this factor. */
 #define LONGER 1.25
 
 /*
@@ -84,8 +87,8 @@ static void set_prior_sinusoids(struct prior *pr)
 				  0;
 	for (int i = 0; i < pr->frequencies; i++) {
 		/*
-		 * Frequencies are in units of the frequency of the longest period. Their
-		 * density falls with the square of the frequency.
+		 * Use the frequency of the longest period as the unit. The density of frequencies
+		 * is inversely proportional to the square of the frequency.
 		 */
 		double weight, f = 2 + compute_quadrature_node(pr->frequencies, i, &weight),
 			       amplitude;
@@ -96,7 +99,7 @@ static void set_prior_sinusoids(struct prior *pr)
 	}
 }
 
-/* Return the argument of the series. */
+/* Return the argument of the series' sine or cosine. */
 static double compute_series_argument(const struct prior *pr, double t)
 {
 	return (t + (LONGER - 1) / 2 * pr->cluster->span_ns) * M_PI /
@@ -115,7 +118,7 @@ static void set_prior_series(struct prior *pr)
 	}
 }
 
-/* Return the covariance of a clock at two times. */
+/* Return the covariance of a clock's offsets at two times. */
 static double compute_covariance(const struct prior *pr, double t, double s)
 {
 	double sum = 0;
@@ -134,8 +137,8 @@ static double get_end_of_cell(const struct prior *pr, int cell)
 }
 
 /*
- * Add the next column, at the cell with the largest remaining variance. @left is the
- * remaining variance of each cell.
+ * Add the next column, for the cell with the largest remaining variance. @left has the remaining
+ * variance of each cell.
  */
 static void add_eigenfunction(struct prior *pr, double *left, int room, int n, int at)
 {
@@ -148,7 +151,7 @@ static void add_eigenfunction(struct prior *pr, double *left, int room, int n, i
 
 		for (int k = PRIOR_LINE; k < n; k++)
 			v -= row[k] * other[k];
-		/* The pivot's own row must not change until the end. */
+		/* The row of the pivot must not change before the end. */
 		if (i != at)
 			row[n] = v / pivot;
 		left[i] -= (v / pivot) * (v / pivot);
@@ -195,7 +198,7 @@ bool prior_make(struct prior *pr, const struct cluster *c)
 		add_eigenfunction(pr, left, room, n++, at);
 	}
 	free(left);
-	/* Shorten rows to the number of functions. */
+	/* Reduce each row to the actual number of functions. */
 	for (int i = 0; i <= pr->cells; i++)
 		memmove(&pr->table[(size_t)i * (size_t)n], &pr->table[(size_t)i * (size_t)room],
 			(size_t)n * sizeof(*pr->table));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The prior of a simulated clock, before any message: a sum of functions of time with
- * normal weights (a Gaussian process), whose covariance is that of the simulation.
+ * The prior of a simulated clock, before any message is known: a sum of functions of time with
+ * normally distributed weights (a Gaussian process). Its covariance is that of the simulation.
  */
 #ifndef PRIOR_H
 #define PRIOR_H
@@ -10,9 +10,9 @@
 
 #include "cluster.h"
 
-/* Functions for the offset, slope and ramp of a clock. Host 0 has none. */
+/* Number of functions for the offset, slope and ramp of a clock. Host 0 has none of them. */
 #define PRIOR_LINE 3
-/* Maximum number of functions of a clock. For sinusoids, a day takes about 430. */
+/* Maximum number of functions of a clock. A day of sinusoids takes about 430 functions. */
 #define PRIOR_FUNCTIONS 500
 /*
  * Maximum number of frequencies of a sinusoid, and of terms of the series of frequency
@@ -20,27 +20,36 @@
  */
 #define PRIOR_FREQUENCIES 600
 #define PRIOR_TERMS 160
-/* Standard deviation of an unknown weight, ns. It exceeds the curvature of clocks. */
+/*
+ * Standard deviation of a weight about which nothing is known, ns. It exceeds the curvature of
+ * clocks.
+ */
 #define PRIOR_UNKNOWN 1e7
 
 struct prior {
 	const struct cluster *cluster;
-	double both; /* factor of the covariance: only differences of clocks are observed */
+	double both; /* factor of the covariance, because only differences of clocks are observed */
 	int frequencies;
-	double omega[PRIOR_FREQUENCIES];   /* 1 / ns */
-	double power[PRIOR_FREQUENCIES];   /* variance of its sine, ns^2 */
+	double omega[PRIOR_FREQUENCIES];   /* angular frequency of each sinusoid, 1 / ns */
+	double power[PRIOR_FREQUENCIES];   /* variance of each sinusoid, ns^2 */
 	double term[PRIOR_TERMS];	   /* variance of each term, ns^2 */
-	int functions;			   /* number for each clock, with PRIOR_LINE */
-	double precision[PRIOR_FUNCTIONS]; /* of the weights of these functions, 1 / variance */
-	int cells;			   /* number of cells of the span */
-	double *table;			   /* (cells + 1) x functions, at ends of cells */
+	int functions;			   /* number of functions of each clock, including
+					    * PRIOR_LINE */
+	double precision[PRIOR_FUNCTIONS]; /* precision (1 / variance) of the weight of each
+					    * function */
+	int cells;			   /* number of cells in the span */
+	double *table;			   /* (cells + 1) x functions: values at the ends of
+					    * cells */
 };
 
-/* Return false if out of memory, or if a clock has too many functions. */
+/*
+ * Make the prior for a cluster. Return false if memory is exhausted or a clock needs too many
+ * functions.
+ */
 bool prior_make(struct prior *pr, const struct cluster *c);
 void prior_release(struct prior *pr);
 
-/* Compute all functions at a time (ns from the start). */
+/* Evaluate all functions at a time (ns from the start). */
 void prior_evaluate(const struct prior *pr, double t, double *f);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
+/*
+ * The random number generator splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", 2014.
+ */
 #ifndef RANDOM_H
 #define RANDOM_H
 

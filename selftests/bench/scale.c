@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory use must not depend on the number of messages. A thousand hosts, each of which
- * exchanges messages with eight others, exchange a thousand million messages within an hour.
- * This process generates the messages in the order of sending, pushes them and forgets them,
- * so no file is needed. It prints the memory use of the library after each tenth, the shares
- * of processor time, and finally the errors of the clocks. It fails if memory use grows in
- * the second half, or if a clock is outside its bound.
+ * Check that memory use does not depend on the number of messages. A thousand hosts, each of which
+ * exchanges messages with eight others, exchange a thousand million messages within an hour. This
+ * process generates the messages in the order of sending, pushes them and forgets them, so no file
+ * is needed. It prints the memory use of the library after each tenth, the shares of processor
+ * time, and finally the errors of the clocks. It fails if memory use grows in the second half, or
+ * if a clock is outside its bound.
  *
  * usage: scale MESSAGES
  */
@@ -24,20 +24,19 @@
 #define SPAN_S 3600.0
 #define MIN_DELAY_NS 30e3
 #define MEAN_DELAY_NS 100e3 /* mean exponential excess delay */
-#define CHUNK 65536	    /* number of messages generated at a time */
+#define CHUNK 65536	    /* number of messages that are generated at a time */
 #define STEPS 10
 /*
- * Maximum growth of memory use in the second half, in which hulls get a few more corners.
- * Chosen.
+ * Allowed growth of memory use in the second half, in which hulls get a few more corners. Chosen.
  */
 #define GROWTH 1.125
-#define INSTANTS 101 /* number of instants of each clock that are compared with the truth */
+#define INSTANTS 101 /* number of instants at which each clock is compared with the truth */
 
 struct scale {
 	struct cluster c;
 	struct netsync *ns;
 	uint64_t seed;
-	double apart_ns;  /* interval between two sent messages */
+	double apart_ns;  /* interval between two messages, ns */
 	double made_ns;	  /* time for generating messages */
 	double pushed_ns; /* time for pushing messages */
 	struct cluster_message chunk[CHUNK];
@@ -79,7 +78,10 @@ static void push_scale_chunk(struct scale *s, long num)
 	}
 }
 
-/* Set memory[] to the bytes that the library uses after the first half, and after the second. */
+/*
+ * Set memory[] to the number of bytes that the library uses after the first half and after the
+ * second half.
+ */
 static void push_all_chunks(struct scale *s, long messages, double memory[2])
 {
 	printf("%12s %8s %8s %8s %8s\n", "messages", "made, s", "pushed, s", "ns each", "MiB");
@@ -104,7 +106,7 @@ static void push_all_chunks(struct scale *s, long messages, double memory[2])
 	}
 }
 
-/* Print the errors of the clocks, the largest first, and whether bounds hold. */
+/* Print the errors of the clocks, with the largest first, and whether bounds hold. */
 static bool show_scale_errors(const struct scale *s)
 {
 	const int reference = netsync_reference(s->ns);
@@ -126,7 +128,7 @@ static bool show_scale_errors(const struct scale *s)
 			error = (double)(at - read) - ahead;
 			worst = fmax(worst, fabs(error));
 			squares += error * error;
-			/* Both readings and rounding add to the error. */
+			/* The error contains rounding errors of both clocks' readings. */
 			outside += bound != NETSYNC_UNKNOWN && fabs(error) > (double)bound + 1;
 			unknown += bound == NETSYNC_UNKNOWN;
 			num++;

@@ -7,14 +7,13 @@
 #include "stages.h"
 
 /*
- * Number of messages that are pushed together. Reading the clock before and after takes 1.3
- * us, as measured, and pushing a message takes 0.1 to 0.4 us. Chosen to fit in the
- * processor's cache.
+ * Number of messages that are pushed between two clock readings. The two readings take 1.3 us
+ * (measured), and pushing a message takes 0.1 to 0.4 us. Chosen to fit in the processor's cache.
  */
 #define CHUNK 1024
 
 static enum stage now;
-static double since; /* time at which the stage was entered or resumed, ns */
+static double since; /* time at which the current stage was entered or resumed, ns */
 static double total[NUM_STAGES];
 
 static struct message {
@@ -25,7 +24,7 @@ static struct message {
 } chunk[CHUNK];
 static size_t num; /* number of messages in the chunk */
 
-/* Enter a stage. Return the stage that was left, to be resumed later. */
+/* Enter a stage. Return the previous stage, so that the caller can resume it later. */
 static enum stage enter_stage(enum stage stage)
 {
 	const enum stage before = now;
@@ -70,7 +69,7 @@ CALL(reduction_fit_jointly);
 CALL(reduction_fit_steered);
 CALL(reduction_make_clock);
 
-/* Evaluate an expression as part of a stage, and return its value. */
+/* Evaluate an expression, count its time in a stage, and return its value. */
 #define IN_STAGE(number, expression)                                \
 	({                                                          \
 		const enum stage before_ = enter_stage(number);     \
@@ -109,7 +108,7 @@ int __wrap_netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 
 	if (!ret)
 		ret = IN_STAGE(STAGE_LINES, __real_netsync_solve(ns, opt));
-	/* From here on, the command only frees memory. */
+	/* After this point, the command only frees memory. */
 	enter_stage(STAGE_WRITE);
 	return ret;
 }

@@ -25,10 +25,10 @@
 struct job {
 	int hosts;
 	enum cluster_topology topology;
-	unsigned int clocks; /* enum cluster_clocks */
+	unsigned int clocks; /* set of enum cluster_clocks */
 	long messages;
 	int runs; /* number of runs; the fastest is used. Chosen: long jobs run once. */
-	/* Goals for processor time (s) and memory (MiB); 0 without a goal. */
+	/* Goals for processor time (s) and memory (MiB), or 0 without a goal. */
 	double goal_s;
 	double goal_mib;
 };
@@ -41,7 +41,7 @@ struct text {
 /* The cost of running a program. */
 struct cost {
 	double seconds; /* processor time */
-	double mib;	/* peak of memory */
+	double mib;	/* peak memory, MiB */
 };
 
 static const char *const topologies[] = {
@@ -50,7 +50,7 @@ static const char *const topologies[] = {
 	[EIGHT] = "8 each",
 };
 
-/* The columns of the table, each of which is a sum of stages. */
+/* The table's columns. Each is a sum of stages. */
 static const struct {
 	enum stage first;
 	enum stage last;
@@ -79,7 +79,7 @@ static void exit_with_text_error(const char *what)
 	exit(1);
 }
 
-/* Write messages in a separate process, whose memory ends with it. */
+/* Write messages in a separate process, which frees its memory by ending. */
 static void write_messages(const void *arg, void *result)
 {
 	const struct text *text = arg;
@@ -108,7 +108,7 @@ static void write_messages(const void *arg, void *result)
 	*(bool *)result = true;
 }
 
-/* Discard the result, and the command's messages about clocks whose bounds are large. */
+/* Discard the result, and the command's warnings about clocks with large bounds. */
 static void forget_output(void)
 {
 	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
@@ -152,7 +152,7 @@ static struct cost measure_command(char *const argv[], int runs)
 	return least;
 }
 
-/* Run the netsync command's main function in a separate process, with its command line. */
+/* Run the main function of the netsync command in a separate process. */
 static void run_stages_in_process(const void *arg, void *result)
 {
 	char *const *argv = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Cases of truth.c: simulated clusters, and how accurate netsync should be for each. */
+/* The cases of truth.c: simulated clusters, and the accuracy that netsync must reach for each. */
 #ifndef NETSYNC_BENCH_TRUTH_CASES_H
 #define NETSYNC_BENCH_TRUTH_CASES_H
 
@@ -7,29 +7,29 @@
 
 #include "cluster.h"
 
-/* An hour, s. */
+/* An hour in seconds. */
 #define HOUR 3600
 
 struct test_case {
 	const char *name;
 	struct cluster_spec spec;
-	/* Targets in ns; 0 without a target. */
+	/* Targets in ns, or 0 without a target. */
 	double max;
 	double rms;
-	double bound; /* bound less the minimum delay */
+	double bound; /* target for the bound minus the minimum delay */
 	/*
-	 * RMS error of an estimator that knows the model, from --floor with 8 seeds (1 to 3
-	 * for many hosts).
+	 * RMS error of an estimator that knows the model, computed by --floor with 8 seeds (or 1 to
+	 * 3 seeds for many hosts).
 	 */
 	double floor;
 	/*
-	 * Also run with 2 % late and 0.1 % wrong messages; the errors must be within 1.5
-	 * times the others.
+	 * Run a second time with 2 % late and 0.1 % wrong messages. Errors must be at most 1.5
+	 * times as large.
 	 */
 	bool with_faults;
 	/*
-	 * Also run with events that report how clocks were steered and stepped; the errors
-	 * must be within 1.5 times those of the same oscillators without steering.
+	 * Run a second time with events that report how clocks were steered and stepped. Errors
+	 * must be at most 1.5 times as large as for equal oscillators without steering.
 	 */
 	bool with_events;
 };
@@ -101,7 +101,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-gap", PAIR(BEND, HOUR, 1000000, .gap_s = 60), .max = 500, .floor = 4.5 },
 	{ .name = "bend-24h", PAIR(BEND, 24 * HOUR, 1000000), .max = 2500, .rms = 300, .floor = 74 },
 
-	/* The same with one linear clock. */
+	/* The same traffic with one linear clock. */
 	{ .name = "bend-1e6-one",
 	  PAIR(BEND | STEADY_FIRST, HOUR, 1000000),
 	  .max = 300,
@@ -117,7 +117,7 @@ static const struct test_case cases[] = {
 	  .max = 3000,
 	  .rms = 150 },
 
-	/* Single faults, one per case. */
+	/* Each of these cases has a single fault. */
 	{ .name = "bend-late",
 	  PAIR(BEND, HOUR, 1000000, .late = 0.02),
 	  .max = 300,
@@ -141,7 +141,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-pauses", PAIR(BEND | PAUSES, HOUR, 1000000) },
 	{ .name = "linear-jump", PAIR(JUMP, HOUR, 1000000) },
 
-	/* One direction has more queueing. In addition, half of 100 us cannot be known. */
+	/* One direction has more queueing. Half of the 100 us difference cannot be known. */
 	{ .name = "bend-uneven-load", PAIR(BEND, HOUR, 1000000, .mean_delay_ns = { 100e3, 1e6 }) },
 	{ .name = "bend-uneven-path",
 	  PAIR(BEND, HOUR, 1000000, .min_delay_ns = { 30e3, 130e3 }),
@@ -154,13 +154,13 @@ static const struct test_case cases[] = {
 	{ .name = "steps-24h", PAIR(RATE_STEPS, 24 * HOUR, 1000000) },
 	{ .name = "chain10-bend-1e6", SPEC(10, CHAIN, BEND, HOUR, 1000000), .floor = 76 },
 	{ .name = "star10-bend-1e6", SPEC(10, STAR, BEND, HOUR, 1000000), .floor = 37 },
-	/* The pairs have so few messages that none of them reveals much. */
+	/* No pair has enough messages to determine its own clocks accurately. */
 	{ .name = "all40-linear-60s", SPEC(40, ALL_PAIRS, 0, 60, 100000), .floor = 360 },
 	{ .name = "all40-bend-60s", SPEC(40, ALL_PAIRS, BEND, 60, 100000), .floor = 390 },
 	{ .name = "sparse100-bend-1e6", SPEC(100, SPARSE, BEND, HOUR, 1000000), .floor = 380 },
 	{ .name = "sparse1000-linear-1e6", SPEC(1000, SPARSE, 0, HOUR, 1000000) },
 
-	/* Simulated scenarios: steered clocks, and other conditions that occur in practice. */
+	/* Simulated scenarios that occur in practice, such as steered clocks. */
 	{ .name = "walk-1e5", PAIR(WALK, HOUR, 100000), .floor = 81 },
 	{ .name = "walk-1e6", PAIR(WALK, HOUR, 1000000), .floor = 21 },
 	{ .name = "quartz-1e5", PAIR(QUARTZ, HOUR, 100000), .floor = 56 },
@@ -239,7 +239,10 @@ static const struct test_case cases[] = {
 	{ .name = "all10-chrony-calm-2e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | CHRONY_CALM, HOUR, 200000),
 	  .with_events = true },
-	/* The other nine hosts are as accurate as if this one did not exist: all10-quartz-1e5. */
+	/*
+	 * The other nine hosts must be as accurate as in all10-quartz-1e5, where this host does not
+	 * exist.
+	 */
 	{ .name = "all10-false-1e5",
 	  SPEC(10, ALL_PAIRS, QUARTZ | FALSE_LAST, HOUR, 100000),
 	  .max = 3e3,
@@ -255,7 +258,7 @@ static const struct test_case cases[] = {
 	  SPEC(10, ALL_PAIRS, BEND, HOUR, 1000000, .near = 0.01),
 	  .max = 2e3,
 	  .rms = 300 },
-	/* Half of 100 us cannot be known, and messages may be wrong by as much. */
+	/* Half of the 100 us difference cannot be known, and messages may be wrong by as much. */
 	{ .name = "uneven-near-1%",
 	  PAIR(BEND, HOUR, 100000, .min_delay_ns = { 30e3, 130e3 }, .near = 0.01),
 	  .max = 52e3,
@@ -273,7 +276,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-1us", PAIR(BEND, HOUR, 100000, .resolution_ns = 1e3), .floor = 125 },
 	{ .name = "bend-10us", PAIR(BEND, HOUR, 100000, .resolution_ns = 10e3), .floor = 400 },
 	{ .name = "bend-4ms", PAIR(BEND, HOUR, 100000, .resolution_ns = 4e6) },
-	/* The time is only defined up to the differences between the processors. */
+	/* Time is defined only up to the differences between the processors. */
 	{ .name = "bend-processors-1e5",
 	  PAIR(BEND, HOUR, 100000, .processors_ns = 200),
 	  .max = 1200,
@@ -290,7 +293,7 @@ static const struct test_case cases[] = {
 	  SPEC(10, ALL_PAIRS, 0, HOUR, 1000000, .processors_ns = 200),
 	  .max = 200,
 	  .rms = 100 },
-	/* Each pair has little traffic, as in clusters of many hosts. */
+	/* Each pair has few messages, as in clusters with many hosts. */
 	{ .name = "all40-bend-2e5", SPEC(40, ALL_PAIRS, BEND, HOUR, 200000), .floor = 870 },
 	{ .name = "all64-bend-1e6",
 	  SPEC(64, ALL_PAIRS, BEND, HOUR, 1000000),

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The error of netsync on simulated clusters with known clocks, and its cost. truth-cases.h
- * has the cases and their targets.
- *
- * Each seed is solved in a separate process, so that its memory can be measured, and a
- * crash affects only one line.
+ * Measure the error of netsync on simulated clusters with known clocks, and its cost. truth-cases.h
+ * has the cases and their targets. A separate process solves each seed, so that its memory can be
+ * measured and a crash affects only one line.
  */
 #include <fnmatch.h>
 #include <getopt.h>
@@ -22,7 +20,7 @@
 
 #define MAX_SEEDS 64
 #define INSTANTS 4000	 /* number of evenly spaced instants of each host, including the last one */
-#define NEAR_BREAK 0.1e9 /* ns around a break in which no instants are compared */
+#define NEAR_BREAK 0.1e9 /* ns before and after a break within which no instants are compared */
 #define NEAR_FLOOR 1.3	 /* goal: ratio of RMS error to the floor */
 
 #define NUM_CASES (sizeof(cases) / sizeof(cases[0]))
@@ -30,28 +28,28 @@
 /* The result of one seed. */
 struct outcome {
 	bool done;
-	int quality; /* of the worst host */
+	int quality; /* quality of the worst host */
 	double max;
 	double rms;
-	double inside;	   /* fraction of the instants that are inside the bound */
-	double claimed;	   /* fraction of the instants that have a bound */
-	double bound;	   /* median half-width less the minimum delay */
+	double inside;	   /* fraction of instants at which the truth is within the bound */
+	double claimed;	   /* fraction of instants at which the bound is known */
+	double bound;	   /* median of half of the bound's width, minus the minimum delay */
 	double jump_error; /* error of the time of a step, ns */
-	bool other_bits;   /* whether two threads give different bits, for the first seed */
-	double floor;	   /* RMS, ns; 0 if unknown */
+	bool other_bits;   /* for the first seed: whether two threads give a different result */
+	double floor;	   /* RMS of the floor, ns; 0 if unknown */
 	double cost;	   /* ns per message */
-	double memory;	   /* peak, bytes */
+	double memory;	   /* peak memory, bytes */
 };
 
 /* ---- errors against the truth ------------------------------------------ */
 
-/* In a silence, only instants with a bound are counted. */
+/* In a silence, only instants with a known bound are counted. */
 enum place { NORMAL, SILENT, AT_BREAK };
 
 /*
- * Return the kind of an instant, and set @from_jump to its distance from the next step.
- * After a clock is stepped back, some readings occur twice and cannot be distinguished, so
- * they are not counted. The time of a step within a silence cannot be known either.
+ * Return what kind of instant this is, and set @from_jump to the distance from the next step. After
+ * a clock was stepped back, some readings occur twice and are ambiguous, so they are not counted.
+ * The time of a step within a silence is not knowable either.
  */
 static enum place find_place_in_time(const struct cluster *c, double t, double *from_jump)
 {
@@ -81,7 +79,7 @@ struct sums {
 	long num_inside;
 	long num_bounds;
 	long num_claimed;
-	double *half_width; /* for all hosts and instants */
+	double *half_width; /* one value for each host and instant */
 	long num_half_widths;
 };
 
@@ -217,7 +215,7 @@ static bool push_cluster_events(const struct cluster *c, struct netsync *ns)
 
 static bool solve_cluster(const struct cluster *c, struct netsync *ns, uint32_t threads)
 {
-	/* The reference is an end of the chain, which is the hardest choice. */
+	/* As a reference, use one end of the chain, which is the worst choice. */
 	const struct netsync_options opt = {
 		.size = sizeof(opt),
 		.method = method,
@@ -241,7 +239,7 @@ static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool tol
 	return solve_cluster(c, ns, 1);
 }
 
-/* Do two threads give different bits than one? */
+/* Return whether the result with two threads differs from the result with one thread. */
 static bool do_threads_differ(const struct cluster *c, struct netsync *ns)
 {
 	const uint64_t bits = digest_clocks(ns);
@@ -295,9 +293,9 @@ struct settings {
 	char **patterns;
 };
 
-/* The results of a case over all seeds. */
+/* The results of a case for all seeds. */
 struct summary {
-	struct outcome mid; /* medians; for quality and inside, the worst */
+	struct outcome mid; /* medians, except that quality and inside have the worst values */
 	double worst_max;
 	double worst_rms;
 };
@@ -407,7 +405,7 @@ static void summarize_outcomes(struct summary *s, const struct outcome *o, int n
 	}
 }
 
-/* Run all seeds of a case and print its line, up to the targets. */
+/* Run all seeds of a case. Print its line up to the targets. */
 static bool run_truth_case(const struct settings *set, const char *name,
 			   const struct cluster_spec *spec, bool told, struct summary *s)
 {
@@ -483,7 +481,7 @@ static bool run_case_with_events(const struct settings *set, const struct test_c
 	return true;
 }
 
-/* Run a case. A case with faults is compared with the case without faults, which then also runs. */
+/* Run a case. If it has faults, also run it without faults, and compare both. */
 static bool run_case_variants(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Random worlds, each determined by a seed: the clocks of hosts, and their readings for
+Random worlds, each of which is determined by a seed: clocks of hosts, and their readings for
 messages.
 """
 import dataclasses
@@ -11,13 +11,13 @@ SECOND = 10**9
 EPOCH = 1_700_000_000 * SECOND
 UNKNOWN = 2**62             # ns; bounds of this size or larger are unknown
 INSTANTS = 8000             # number of instants at which results are compared with the truth; chosen
-ROUNDING = 2                # ns, of times in whole ns
-MOST_STEERING = 1500e-6     # between two clocks: max_skew_ppm, and adjtime(3) of both
+ROUNDING = 2                # ns, error by rounding times to whole ns
+MOST_STEERING = 1500e-6     # maximum rate between two clocks: max_skew_ppm, plus adjtime(3) on both
 
 KINDS = "line", "walk", "temperature", "flicker", "all"
 STEERED = "chrony", "calm", "ptp", "adjtime", "smear", "set", "suspend"
 ODD = ("pause", "migrate", "twice", "set", "adjtime", "chrony", "smear", "rate", "none")
-RARE, ODDS, NTPD, NAMED = 1000, 2000, 3000, 4000    # the first seeds of these worlds
+RARE, ODDS, NTPD, NAMED = 1000, 2000, 3000, 4000    # the first seeds of each kind of world
 
 
 def oscillator(rng, seconds, kind):
@@ -30,7 +30,7 @@ def oscillator(rng, seconds, kind):
         period, swing = rng.choice([300, 1200, 5000, 86400]), rng.choice([20, 100, 500])
         error += swing * np.sin(2 * np.pi * (np.arange(num) / period + rng.random()))
     if kind == "flicker":
-        # Relaxations whose time constants are a decade apart.
+        # Relaxations have time constants that differ by a factor of ten.
         for tau in 3, 30, 300, 3000:
             keep, value = np.exp(-1 / tau), 0.0
             noise = rng.normal(0, np.sqrt(1 - keep * keep), num) * rng.choice([.3, 2.0])
@@ -59,7 +59,7 @@ def ntpd_slews(rng, seconds):
 
 
 def slews(rng, seconds, how):
-    """Return the rate changes of a daemon: from, to (s), ppm."""
+    """Return the rate changes that a daemon makes: from, to (s), ppm."""
     if how == "ntpd":
         yield from ntpd_slews(rng, seconds)
         return
@@ -81,7 +81,7 @@ def slews(rng, seconds, how):
 
 
 class Clock:
-    """The offset of a clock from the truth, ns, at times in seconds."""
+    """The offset of a clock from true time, ns, as a function of time in seconds."""
 
     def __init__(self, rng, seconds, kind, how):
         error = oscillator(rng, seconds, kind)
@@ -104,8 +104,8 @@ class Clock:
 
     def integrate(self, error, changes, ahead, seconds):
         """
-        Tabulate a clock whose initial offset is @ahead, ns, from its frequency error in
-        each second, ppb, and from its rate changes: from, to (s), ppm.
+        Tabulate a clock from its initial offset @ahead (ns), its frequency error in each
+        second (ppb), and its rate changes: from, to (s), ppm.
         """
         marks = set(range(len(error)))
         for begin, end, _ in changes:
@@ -120,7 +120,7 @@ class Clock:
         self.ahead = ahead + np.concatenate([[0], np.cumsum(rate[:-1] * np.diff(self.at))])
 
     def odd(self, rng, seconds, how, changes):
-        """Add actions of machines that messages may not reveal."""
+        """Add events on machines that messages may not reveal."""
         begin, length = rng.uniform(.1, .8) * seconds, rng.choice([.05, .5, 3, 10]) * rng.random()
         wait = rng.choice([0, .1, 2, 20]) * rng.random()
         if how == "pause":
@@ -143,7 +143,7 @@ class Clock:
         return ahead.astype(np.int64)
 
     def is_ambiguous(self, at):
-        """Return the instants whose time the clock shows twice, or that are around a step."""
+        """Return which instants have a time that the clock shows twice, or are near a step."""
         found = np.zeros(len(at), bool)
         for when, by in self.steps:
             found |= abs(at - when) <= abs(by) / SECOND * 1.01 + .001
@@ -192,25 +192,22 @@ def readings(rng, clock, seconds):
 
 
 def answered(at, delay, source, sink, answer, back):
-    """
-    Send messages, each followed by its response, which is sent at @answer and takes
-    @back.
-    """
+    """Send messages and their responses. Responses are sent at @answer, and take @back."""
     return tuple(np.ravel(np.stack(ends, 1)) for ends in (
         (at, answer), (delay, back), (source, sink), (sink, source)))
 
 
 @dataclasses.dataclass
 class Outcome:
-    """The errors of a result; times in ns, for all hosts except the reference."""
+    """The errors of a result for all hosts except the reference. Times are in ns."""
 
     worst: int = 0              # error
-    excess: int = 0             # largest part of an error beyond its bound
-    outside: int = 0            # number of instants whose error exceeds their bound
+    excess: int = 0             # maximum of an error minus its bound
+    outside: int = 0            # number of instants whose error exceeds the bound
     unknown: int = 0            # number of instants without a bound
     hosts: list = dataclasses.field(default_factory=list)   # names of the compared hosts
     false: list = dataclasses.field(default_factory=list)   # names of hosts outside their bounds
-    bounds: list = dataclasses.field(default_factory=list)  # an array for each of the hosts
+    bounds: list = dataclasses.field(default_factory=list)  # an array of bounds for each host
 
     def add(self, name, error, bounds):
         """Add a host's errors and bounds, at the same instants."""
@@ -242,9 +239,9 @@ class World:
 
     def is_unseen(self, host, at):
         """
-        Return the instants between two messages of a host, in one direction, between
-        which its clock is stepped by no more, in total, than steering could change it in
-        that time. netsync.h excludes these instants from the guarantee of bounds.
+        Return instants between two messages of a host in one direction, between which its
+        clock is stepped by no more, in total, than steering could change it in this time. For
+        these instants, netsync.h does not guarantee bounds.
         """
         clock, found = self.clocks[host], np.zeros(len(at), bool)
         for when, who in (self.at, self.source), (self.at + self.delay / SECOND, self.sink):
@@ -263,7 +260,7 @@ class World:
         rare = RARE <= seed < NTPD
         hosts = int(rng.choice([2, 2, 2, 3, 3] if rare else [2, 2, 2, 3, 5, 10]))
         self.seconds = seconds = float(rng.choice([120, 600, 3600, 3600, 14400]))
-        # An unseen step is one that no message reveals.
+        # Unseen steps are steps that no message reveals.
         kinds = STEERED[:5] if rare else STEERED + ("none",) * 4
         how, alone = str(rng.choice(kinds)), rng.random() < .5
         if seed >= NTPD:
@@ -303,7 +300,7 @@ class World:
                      f"unequal {unequal}, resolution {self.resolution} ns")
 
     def deliver(self, at, delay, source, sink):
-        """Keep the messages that both hosts see, that is, messages of running hosts."""
+        """Keep the messages for which both hosts are running."""
         kept = at + delay / SECOND < self.seconds
         for host, clock in enumerate(self.clocks):
             for begin, end in clock.gaps:
@@ -319,7 +316,7 @@ class World:
                     log.write(f"h{host} {EPOCH + when + shown} {when} 30\n")
 
     def shown(self):
-        """Return the readings of clocks when messages are sent and received."""
+        """Return what the clocks show when messages are sent and received."""
         sent = (self.at * SECOND).astype(np.int64)
         received = sent + self.delay.astype(np.int64)
         for times, who in (sent, self.source), (received, self.sink):
@@ -362,7 +359,7 @@ class World:
 
 class Odd(World):
     """
-    Worlds in which something odd happens to one host or to all hosts, with one of the
+    Worlds in which something unusual happens to one host or to all hosts, with one of the
     usual kinds of traffic.
     """
 
@@ -389,8 +386,7 @@ class Odd(World):
             back = least[source, sink] + queueing(rng, at, seconds, "exponential", scale)
             at, delay, source, sink = answered(at, delay, source, sink, answer, back)
         elif talk == "chain":
-            # Each hop sees the packet: one packet gives as many messages as there are
-            # pairs of hosts.
+            # Each hop sees the packet, so that one packet gives a message for each pair of hosts.
             at = np.repeat(at, hosts * (hosts - 1) // 2)
             hops = np.array([(i, j) for i in range(hosts) for j in range(i + 1, hosts)])
             source, sink = np.tile(hops, (len(at) // len(hops), 1)).T
