@@ -23,8 +23,8 @@
  * helps to estimate others, all have one common minimum delay, as in the simulation: the
  * last weight.
  *
- * This is a floor for every estimator with a normal prior, not for every estimator: of a
- * single sinusoid, more could be known than its covariance.
+ * This is a floor for all estimators with a normal prior. Other estimators could be better: for
+ * example, more is known about a single sinusoid than its covariance.
  */
 #include <math.h>
 #include <stdlib.h>

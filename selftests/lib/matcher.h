@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of matching without the rest of the library: packet events are added, and the
- * messages found are kept.
+ * Test the matcher without the rest of the library: add packet events, and store the messages that
+ * it finds.
  */
 #ifndef SELFTESTS_MATCHER_H
 #define SELFTESTS_MATCHER_H
@@ -84,7 +84,10 @@ static inline void add_packet_at_both(struct bench *b, int64_t time)
 	add_packet_at_host(b, B, NETSYNC_IN, time + 50);
 }
 
-/* Count the records kept in all shards, and those waiting for the next round of matching. */
+/*
+ * Count the records that are stored in all shards, and those that wait for the next round of
+ * matching.
+ */
 static inline uint32_t count_kept_records(const struct matcher *m)
 {
 	uint32_t num = m->batch[m->filling].all;
@@ -116,7 +119,7 @@ static inline void expect_match_counts(struct bench *b, uint64_t matched, uint64
 	assert_int_equal(t.unmatched, unmatched);
 }
 
-/* Expect this message, and remove it from the list. */
+/* Check that the matcher found this message, and remove the message from the list. */
 static inline void expect_found_message(struct bench *b, uint32_t from, uint32_t to, int64_t send,
 					int64_t recv)
 {

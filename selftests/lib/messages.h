@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages of hosts with known clocks, for tests of later stages. */
+/* Messages between hosts with known clocks, for tests of later stages. */
 #ifndef SELFTESTS_MESSAGES_H
 #define SELFTESTS_MESSAGES_H
 
@@ -17,8 +17,8 @@ static inline void add_message(struct pairs *ps, uint32_t from, uint32_t to, int
 }
 
 /*
- * Once a second, @seconds times, host 0 sends a request and host 1 a response. Each message
- * takes between @delay and 2 @delay. Host 1's clock is @ahead of host 0's.
+ * Once a second, for @seconds seconds, host 0 sends a request and host 1 sends a response. Each
+ * message takes between @delay and 2 @delay. The clock of host 1 is @ahead of the clock of host 0.
  */
 static inline void add_talk_of_two(struct pairs *ps, int seconds, int64_t ahead, int64_t delay)
 {

@@ -53,7 +53,7 @@ static inline void reduced_init(struct reduced *r, enum netsync_method method)
 		};
 }
 
-/* Call this when all messages were added. */
+/* Call this function after all messages were added. */
 static inline void reduced_estimate(struct reduced *r)
 {
 	assert_int_equal(pairs_settle(&r->ps), 0);
@@ -76,7 +76,7 @@ static inline void reduced_release(struct reduced *r)
 	pairs_release(&r->ps);
 }
 
-/* Is a host's bound claimed? */
+/* Check whether a host has a claimed bound. */
 static inline void reduced_check_claim(const struct host *h, bool claimed)
 {
 	assert_int_equal(h->quality, claimed ? NETSYNC_ACCURATE : NETSYNC_APPROXIMATE);

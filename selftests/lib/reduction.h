@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The graph and trees of hosts with known messages, as created by reduce(). */
+/* The graph and the trees of hosts with known messages, as reduce() creates them. */
 #ifndef SELFTESTS_REDUCTION_H
 #define SELFTESTS_REDUCTION_H
 
 #include "reduce/internal.h"
 #include "reduced.h"
 
-/* All pairs of reduced_estimate(), each with a cost of 1. */
+/* Use all pairs of reduced_estimate(). Each has a cost of 1. */
 static inline void reduction_init(struct reduction *r, struct reduced *from)
 {
 	*r = (struct reduction){

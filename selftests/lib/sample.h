@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The observations of one host with one neighbour, for tests of each stage of its fit. */
+/* The observations of one host with one neighbour, for tests of the stages of the host's fit. */
 #ifndef SELFTESTS_SAMPLE_H
 #define SELFTESTS_SAMPLE_H
 
@@ -12,7 +12,7 @@
 
 static const struct correction sample_reference = { .known = true, .to = SECONDS * SEC };
 
-/* The observations of host 1. Its correction is known up to an error of 0.25 ms. */
+/* The observations of host 1. Its correction has an error of 0.25 ms. */
 struct sample {
 	struct pairs ps;
 	struct correction c;

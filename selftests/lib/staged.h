@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of a host's fit, ready for one of its stages. */
+/* The state of a host's fit just before one of its stages. */
 #ifndef SELFTESTS_STAGED_H
 #define SELFTESTS_STAGED_H
 
@@ -10,10 +10,10 @@
 /* Error of the correction (see sample.h), ns. */
 #define MISSING 250e3
 
-/* The true offset of a clock at time t, in addition to MISSING. Both are in ns. */
+/* A function for the true offset of a clock at time t, minus MISSING. Both are in ns. */
 typedef double (*truth_fn)(double t);
 
-/* A curve_fn: the result of an initial fit. */
+/* A curve_fn that returns the truth, as the result of an initial fit. */
 static inline double staged_compute_truth(void *truth, double t)
 {
 	return MISSING + (*(truth_fn *)truth)(t);
@@ -34,7 +34,7 @@ static inline void staged_init(struct host_fit *k, struct sample *s, truth_fn tr
 	assert_int_equal(delays_set_means(&k->obs), 0);
 }
 
-/* Return the largest error of the best curve, except within 2 s of @not. */
+/* Return the largest error of the best curve. Ignore 2 s before and after @not. */
 static inline double staged_find_worst_error(const struct host_fit *k, truth_fn truth, double not )
 {
 	double most = 0;

@@ -22,15 +22,12 @@
 
 /* An oscillator, and the steering of its clock by a daemon. */
 struct machine {
-	double skew; /* of the oscillator */
+	double skew; /* skew of the oscillator */
 	int64_t offset;
-	/*
-	 * For each raw time from which a rate applies: the rate of the clock relative to raw
-	 * time.
-	 */
+	/* The rate of the clock relative to raw time applies from change[i] on, a raw time. */
 	int64_t change[MOST_CHANGES];
 	double rate[MOST_CHANGES];
-	int64_t shown[MOST_CHANGES]; /* the clock at that time */
+	int64_t shown[MOST_CHANGES]; /* the clock's readings at these times */
 	bool set[MOST_CHANGES];
 	size_t num;
 };
@@ -68,8 +65,8 @@ static inline void steer_clock(struct machine *m, int64_t raw, double rate, int6
 }
 
 /*
- * Slew the clock as chrony does: each slew lasts some seconds, then the clock runs at its
- * own rate.
+ * Slew the clock as chronyd does: each slew lasts some seconds, and then the clock runs at its own
+ * rate.
  */
 static inline void steer_like_chrony(struct machine *m, uint64_t *s)
 {
@@ -150,8 +147,8 @@ static inline void push_changes_with_losses(struct world *w, uint32_t host, int6
 }
 
 /*
- * Push ten readings a second with an error of up to 30 ns and without rates, so that rate
- * steps of 100 ppm appear as curvature.
+ * Push ten readings per second without rates. Each has an error of up to 30 ns, and rate steps of
+ * 100 ppm appear as curvature.
  */
 static inline void push_sampled_readings(struct world *w, int64_t from, int64_t to, uint64_t *s)
 {
@@ -190,7 +187,7 @@ struct errors {
 	int unknown;
 };
 
-/* Measure the errors of b on a's clock, except within @margin of the time @except. */
+/* Measure the errors of b relative to a's clock. Ignore times within @margin of @except. */
 static inline struct errors measure_errors(const struct world *w, int64_t apart, int64_t except,
 					   int64_t margin)
 {
@@ -250,7 +247,7 @@ static inline void check_steering(const struct world *w, uint32_t host, int64_t 
 	}
 	assert_int_equal(netsync_get_steering(w->ns, host, &info), 0);
 	assert_true(info.points > 0);
-	/* The first line begins before any observation. */
+	/* The first line begins before the first observation. */
 	assert_true(info.min_ppm >= lo - 1e-6 && info.min_ppm <= lo + 20);
 	assert_true(info.max_ppm <= hi + 1e-6 && info.max_ppm >= hi - 20);
 	assert_in_range(llabs(info.unknown_ns - unknown), 0, 3 * SEC);

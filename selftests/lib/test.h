@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Functions that all library tests share: cmocka, and seeded random numbers. */
+/* Functions that all library tests share: cmocka, and random numbers from a seed. */
 #ifndef SELFTESTS_TEST_H
 #define SELFTESTS_TEST_H
 
@@ -40,7 +40,7 @@ static inline double draw_from_exponential(uint64_t *state, double mean)
 	return -mean * log(draw_between_0_and_1(state));
 }
 
-/* Return a TCP segment from 10.0.0.1 to 10.0.0.2, with all fields known except those of offload. */
+/* Return a TCP segment from 10.0.0.1 to 10.0.0.2 that has all fields except those of offload. */
 static inline struct netsync_packet make_tcp_segment(void)
 {
 	return (struct netsync_packet){

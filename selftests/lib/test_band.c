@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Symmetric band matrices, compared with explicit products. */
+/* Compare operations on symmetric band matrices with explicit products. */
 #include <string.h>
 
 #include "curve/band.h"
@@ -7,7 +7,7 @@
 
 #define ROWS 9
 
-/* An element of a symmetric matrix whose lower band is stored. */
+/* Return an element of a symmetric matrix. Only the lower band is stored. */
 static double get_band_element(double (*a)[BAND], size_t i, size_t k)
 {
 	const size_t row = i > k ? i : k, left = i > k ? i - k : k - i;
@@ -45,7 +45,7 @@ static void test_solve(void **state)
 		assert_true(fabs(y[i] - x[i]) < 1e-9 * 1000);
 }
 
-/* Solving for several columns at once gives the same as solving for each. */
+/* Solving for several columns at once gives the same result as solving for each column. */
 static void test_columns(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, one[ROWS], two[ROWS][2];
@@ -66,7 +66,7 @@ static void test_columns(void **state)
 	}
 }
 
-/* An unknown that the matrix does not determine does not become infinite. */
+/* An unknown that the matrix does not determine must not become infinite. */
 static void test_singular(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, x[ROWS];

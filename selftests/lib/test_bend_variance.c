@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Learning the variance of bends: bends that messages show keep theirs, and other bends vanish. */
+/*
+ * Learn the variance of each bend (a change of a curve's slope): bends that messages reveal keep
+ * their size, and all others vanish.
+ */
 #include <math.h>
 
 #include "curve/bend-variance.h"
@@ -9,7 +12,7 @@
 #define BENDS (INTERVALS + 1)
 #define ROUNDS 200
 
-/* Change of slope by a daemon, and its standard deviation. */
+/* Slope change by a daemon, and its standard deviation. */
 #define SLEW 50e-6
 #define KNOWN 1e-6
 
@@ -42,7 +45,7 @@ static void test_begin(void **state)
 	spline_free(&s);
 }
 
-/* The final learned variance of a bend with this observation. */
+/* Return the variance of a bend with this observation after learning has converged. */
 static double learn_until_settled(double slope, double deviation, double begin)
 {
 	const struct slope_change change = { slope, square_value(deviation), 1e9 };
@@ -51,7 +54,7 @@ static double learn_until_settled(double slope, double deviation, double begin)
 	for (int i = 0; i < ROUNDS; i++) {
 		struct slope_change c = change;
 
-		/* A fit pulls the bend towards 0, according to its assumed variance. */
+		/* A fit pulls the bend towards 0; how much depends on the assumed variance. */
 		c.variance = 1 / (1 / change.variance + 1 / variance);
 		c.slope = slope * c.variance / change.variance;
 		bend_variances_learn(&variance, &c, 1);
@@ -63,19 +66,21 @@ static void test_learn(void **state)
 {
 	(void)state;
 	/*
-	 * The likeliest variance of a known bend is its square, less the variance of its
-	 * error.
+	 * The most likely variance of a known bend is its square minus the variance of its error.
 	 */
 	assert_true(fabs(sqrt(learn_until_settled(SLEW, KNOWN, 1e-8)) / SLEW - 1) < 0.1);
 	assert_true(fabs(sqrt(learn_until_settled(SLEW, KNOWN, 1e-11)) / SLEW - 1) < 0.1);
-	/* A bend as large as its error vanishes. */
+	/* A bend that is not larger than its error vanishes. */
 	assert_true(sqrt(learn_until_settled(KNOWN, KNOWN, 1e-10)) < KNOWN);
 	assert_true(sqrt(learn_until_settled(0, KNOWN, 1e-10)) < KNOWN / 2);
-	/* The oscillator's own noise is the lower limit of the variance. */
+	/* The variance never falls below that of the oscillator's own noise. */
 	assert_true(sqrt(learn_until_settled(0, KNOWN, 1e-10)) > 1e-11);
 }
 
-/* Without messages, the variance falls to the oscillator's noise, except at a change point. */
+/*
+ * Without messages, the variance decreases to that of the oscillator's noise, except at a change
+ * point.
+ */
 static void test_unknown(void **state)
 {
 	const struct slope_change change[] = {
@@ -96,10 +101,10 @@ static void test_unknown(void **state)
 static void test_freedom(void **state)
 {
 	const struct slope_change change[] = {
-		{ .slope = SLEW, .variance = 0, .length = 1e9 },    /* known: 1 degree */
-		{ .slope = 0, .variance = 1e-10, .length = 1e9 },   /* unknown: 0 */
-		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 }, /* half known: 0.5 */
-		{ .slope = 1, .variance = 0, .length = 0 },	    /* a change point: 1 */
+		{ .slope = SLEW, .variance = 0, .length = 1e9 },    /* known: counts as 1 */
+		{ .slope = 0, .variance = 1e-10, .length = 1e9 },   /* unknown: counts as 0 */
+		{ .slope = 0, .variance = 0.5e-10, .length = 1e9 }, /* half known: counts as 0.5 */
+		{ .slope = 1, .variance = 0, .length = 0 },	    /* change point: counts as 1 */
 	};
 	const double variance[] = { 1e-10, 1e-10, 1e-10, 0 };
 
@@ -108,7 +113,7 @@ static void test_freedom(void **state)
 }
 
 /*
- * Constraints become softer with the uncertainty of the curve, and are never sharper than
+ * Constraints become softer with the uncertainty of the curve, and are never more precise than
  * stamps.
  */
 static void test_scale(void **state)

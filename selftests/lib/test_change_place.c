@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time at which a clock was stepped is between the messages that are inconsistent with
- * the curve before the step or after it.
+ * Find the time at which a clock was stepped: it lies between the messages that are inconsistent
+ * with the curve before the step and those that are inconsistent with the curve after it.
  */
 #include "curve/change-point.h"
 #include "test.h"
@@ -15,10 +15,7 @@ struct seen {
 	struct observations all;
 };
 
-/*
- * Make limits 100 ns above and below the curve, every 10 ns. After STEP, the limits are
- * higher by @by.
- */
+/* Make limits 100 ns above and below the curve, every 10 ns. At STEP, both limits rise by @by. */
 static void make_seen_limits(struct seen *s, double by)
 {
 	*s = (struct seen){ 0 };
@@ -39,7 +36,10 @@ static void make_seen_limits(struct seen *s, double by)
 	};
 }
 
-/* A clock that is stepped forward skips some of its times; these belong to neither side. */
+/*
+ * A clock that is stepped forward skips some of its times, which belong to neither side of the
+ * step.
+ */
 static void test_forward(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 1000 };
@@ -64,7 +64,10 @@ static void test_backward(void **state)
 	assert_true(b.uncertainty == 5);
 }
 
-/* A clock that stopped for a long time continues where it stopped, and shows no time twice. */
+/*
+ * A clock that stood still for a long time continues at the time at which it stopped, and shows no
+ * time twice.
+ */
 static void test_suspended(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
@@ -76,7 +79,7 @@ static void test_suspended(void **state)
 	assert_true(b.stood_still);
 	assert_true(b.t == STEP + 5);
 	assert_true(b.uncertainty == 5);
-	/* A clock stepped back by this much shows times twice. */
+	/* If a clock is stepped back by this much, it shows times twice. */
 	make_seen_limits(&s, 10e9);
 	for (size_t i = 0; i < s.all.num; i++)
 		s.obs[i].t = s.obs[i].t * 1e8 - (s.obs[i].t > STEP ? 10e9 : 0);
@@ -87,8 +90,8 @@ static void test_suspended(void **state)
 }
 
 /*
- * If messages are rare, the time of the step is unknown, because the clock may have been
- * stepped back in a silence.
+ * If messages are rare, the time of the step is unknown, because the clock may have been stepped
+ * back while there were no messages.
  */
 static void test_suspended_in_silence(void **state)
 {
@@ -97,7 +100,7 @@ static void test_suspended_in_silence(void **state)
 
 	(void)state;
 	make_seen_limits(&s, 10e9);
-	/* Messages of each direction are 0.2 s apart; the clock stood still for 10 s. */
+	/* Messages of each direction are 0.2 s apart, but the clock stood still for 10 s. */
 	for (size_t i = 0; i < s.all.num; i++)
 		s.obs[i].t = STEP + (s.obs[i].t - STEP) * 2e7;
 	b = (struct change_point){ .t = STEP, .uncertainty = 2e9, .offset = 10e9 };
@@ -112,7 +115,7 @@ static void test_suspended_in_silence(void **state)
 }
 
 /*
- * Messages reveal nothing about the time of the step if they are farther away than the
+ * Messages reveal nothing about the time of the step if their distance is larger than the
  * uncertainty, or if they are consistent with both sides.
  */
 static void test_unknown(void **state)
@@ -130,7 +133,7 @@ static void test_unknown(void **state)
 	assert_true(b.t == STEP && b.uncertainty == 200);
 }
 
-/* If there are no observations around a change point, it is not split. */
+/* A change point without observations around it is not split. */
 static void test_split_of_nothing(void **state)
 {
 	struct change_point b[2] = { { .t = 1e6, .uncertainty = 10 } };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Change points and wrong messages are distinguished from the normal behaviour of clocks and
- * networks. Host 1 exchanges messages with two hosts (0 and 2) whose clocks are right, or
- * with only one of them.
+ * Distinguish change points and wrong messages from the normal behaviour of clocks and networks.
+ * Host 1 exchanges messages with hosts 0 and 2, whose clocks are right, or with only one of them.
  */
 #include <string.h>
 
@@ -16,7 +15,7 @@
 #define DELAY 30e3
 #define MEAN 100e3
 #define DRIFT (0.1e-6 / 1e9) /* drift of free-running clocks, 1 / ns */
-#define BREAK 120e9	     /* as many messages before it as after it */
+#define BREAK 120e9	     /* time of the change, in the middle of the messages, ns */
 #define PPM 1e-6
 #define SEEDS 20
 
@@ -94,7 +93,7 @@ static void make_network(struct network *n)
 		n->points.direction[i].mean = MEAN;
 }
 
-/* The line relative to which the points are given. */
+/* The line relative to which change points are reported. */
 static double evaluate_line(const struct correction *c, double t)
 {
 	return (double)c->offset + c->frac + c->skew * t;
@@ -108,7 +107,7 @@ static void release_network(struct network *n)
 	correction_release(&n->correction);
 }
 
-/* Find change points in a first pass, in which only the middle line is known. */
+/* Find change points in a first pass, for which the middle line is already known. */
 static int find_first_change_points(struct network *n)
 {
 	return change_points_find(&n->correction, &n->points, DRIFT, false, initial_fit_at,
@@ -150,7 +149,7 @@ static void test_noise(void **state)
 		check_nothing_found(show_no_change, get_same_delay, seed, seed & 1);
 }
 
-/* A drift of half of the assumed maximum, which changes the rate by 12 ppm in total. */
+/* A drift of half of the assumed maximum. It changes the rate by 12 ppm in total. */
 static double drift_at_half_limit(double t)
 {
 	return 0.25 * DRIFT * t * t;
@@ -171,7 +170,7 @@ static void test_smooth(void **state)
 	}
 }
 
-/* After BREAK, one direction uses a longer route, */
+/* One direction uses a longer route after BREAK. */
 static double slow_one_direction(int side, double t)
 {
 	return DELAY + (side == ABOVE && t > BREAK ? 30e3 : 0);
@@ -182,14 +181,14 @@ static double slow_other_direction(int side, double t)
 	return DELAY + (side == BELOW && t > BREAK ? 30e3 : 0);
 }
 
-/* or both directions do, */
+/* Both directions use a longer route after BREAK. */
 static double slow_both_directions(int side, double t)
 {
 	(void)side;
 	return DELAY + (t > BREAK ? 30e3 : 0);
 }
 
-/* or a queue in one direction fills. */
+/* A queue in one direction fills after BREAK. */
 static double fill_queue_upward(int side, double t)
 {
 	return DELAY + (side == ABOVE ? 20 * PPM * fmax(t - BREAK, 0) : 0);
@@ -229,14 +228,14 @@ static double change_rate_unequally(double t)
 	return change_rate_once(t) + 2 * change_rate_once(t - 5e9);
 }
 
-/* If the clock becomes faster, its correction must fall. */
+/* If the clock becomes faster, the slope of its correction must fall. */
 static void check_kink(const struct change_point *b, double t, double faster)
 {
 	assert_false(b->phase_step);
 	assert_true(b->uncertainty < 5e9);
 	assert_true(fabs(b->t - t) < b->uncertainty);
 	/*
-	 * Before curves are fitted, a neighbour's change point may be attributed to the host
+	 * Before curves are fitted, a part of a neighbour's change may be attributed to the host
 	 * itself.
 	 */
 	assert_true(b->skew / -faster > 0.5 && b->skew / -faster < 2);
@@ -255,7 +254,7 @@ static void find_kinks(uint64_t seed, bool alone)
 	assert_int_equal(make_and_find_change_points(&one), 1);
 	check_kink(&one.correction.change[0], BREAK, 20 * PPM);
 	assert_float_equal(one.correction.change[0].t, BREAK, 0.5e9);
-	/* A second pass finds no other change point. */
+	/* A second pass finds no more change points. */
 	assert_int_equal(find_first_change_points(&one), 0);
 	release_network(&one);
 	two.ahead = change_rate_twice;
@@ -277,7 +276,7 @@ static void test_kinks(void **state)
 		find_kinks(seed, seed & 1);
 }
 
-/* Relative to a curve that already contains the rate step, no rate step remains. */
+/* Relative to a curve that already has the rate step, no rate step is left. */
 static double evaluate_known_kink(void *arg, double t)
 {
 	(void)arg;
@@ -296,7 +295,7 @@ static void test_beyond_curve(void **state)
 	release_network(&n);
 }
 
-/* ---- clocks that are set ----------------------------------------------- */
+/* ---- clocks that are stepped ------------------------------------------- */
 
 static double jump_forward(double t)
 {
@@ -309,8 +308,8 @@ static double jump_backward(double t)
 }
 
 /*
- * Find the step. The detection starts at the true time of the step, because the middle line
- * is known.
+ * Check that the step is found. Detection starts at the true time of the step, because the middle
+ * line is known.
  */
 static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 {
@@ -332,7 +331,7 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	b.uncertainty += fabs(size);
 	change_point_place_phase_step(&b, &n.points, -size / 2 - evaluate_line(&n.correction, b.t),
 				      -n.correction.skew);
-	/* Times from BREAK to BREAK + size were skipped, or were shown twice. */
+	/* Times from BREAK to BREAK + size were skipped or shown twice. */
 	assert_float_equal(b.t, BREAK + size / 2, 20e6);
 	assert_true(b.uncertainty < fabs(size) + 20e6);
 	assert_true(b.t - b.uncertainty <= BREAK + fmax(size, 0));
@@ -349,7 +348,7 @@ static void test_jumps(void **state)
 	}
 }
 
-/* A clock that is stepped so late that only 60 messages in each direction follow. */
+/* The time of a step that is followed by only 60 messages in each direction. */
 #define LATE (SPAN - 60e9 / RATE)
 
 static double jump_backward_late(double t)
@@ -375,7 +374,7 @@ static void test_late_jump(void **state)
 	}
 }
 
-/* ---- two kinks that look like one -------------------------------------- */
+/* ---- two rate steps that look like one step ---------------------------- */
 
 #define APART 1.2e9
 
@@ -389,7 +388,7 @@ static double jump_back_soon(double t)
 	return change_rate_once(t) - change_rate_once(t - APART);
 }
 
-/* Return the values and slopes at @at of curves fitted before and after it. */
+/* Fit curves before and after @at. Return their values and slopes at @at. */
 static struct ends make_split_ends(ahead_fn ahead, double at)
 {
 	const double far = 40e9;
@@ -479,7 +478,7 @@ static void clean_wrong_messages(struct network *n, size_t *before, size_t *afte
 	make_network(n);
 	*inward = count_inward(n, 50e3, before);
 	assert_int_equal(initial_fit_find(&n->initial, &n->points, &n->correction), 0);
-	/* The middle line is near the clock, regardless of any other errors. */
+	/* The middle line is close to the clock, whatever else is wrong. */
 	for (double t = 10e9; t < SPAN - 10e9; t += 1e9)
 		if (fabs(t - BREAK) > 5e9)
 			assert_float_equal(initial_fit_at(&n->initial, t) +
@@ -518,10 +517,7 @@ static void test_wrong(void **state)
 /* No correct message is rejected, even if the clock is stepped. */
 static void test_right(void **state)
 {
-	/*
-	 * A step backward is not tested, because times that are shown twice have two true
-	 * offsets.
-	 */
+	/* The test has no step back, because times that are shown twice have two true offsets. */
 	const ahead_fn clocks[] = { show_no_change, swing_within_limit, change_rate_once,
 				    jump_forward };
 	size_t before, after, inward;

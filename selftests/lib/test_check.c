@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Results are compared with the messages and with the truth, for all estimators. The clocks
- * are steered, or are stepped away and back.
+ * Compare the results of all estimators with the messages and with the truth. The clocks are
+ * steered, or are stepped away and back.
  */
 #include <string.h>
 
@@ -12,8 +12,8 @@ enum { MESSAGES = 4000 };
 #define DELAY (50 * US)
 
 /*
- * Host b's clock is ahead by @by from @from until @to. The trace has the length @length. All
- * are in ns.
+ * The clock of host b is ahead by @by between @from and @until. The trace has the length @length.
+ * All members are in ns.
  */
 struct stepped {
 	struct netsync *ns;
@@ -21,9 +21,9 @@ struct stepped {
 	int64_t from;
 	int64_t to;
 	int64_t by;
-	int64_t silent_from; /* start of a silence */
+	int64_t silent_from; /* start of an interval without messages */
 	int64_t silent_to;
-	int64_t slew_ns; /* amplitude of a daemon's slews; 0 without a daemon */
+	int64_t slew_ns; /* size of a daemon's slews; 0 without a daemon */
 	int64_t least;	 /* minimum delay; 0 selects DELAY */
 	double more;	 /* mean excess delay; 0 selects DELAY */
 };
@@ -42,7 +42,7 @@ static int64_t read_clock_b(const struct stepped *w, int64_t t)
 	return EPOCH + 5 * SEC + t + compute_stepped_offset(w, t);
 }
 
-/* Push requests and their responses. With @apart, push each message at a separate time. */
+/* Push requests and their responses. With @apart, each message is pushed at a separate time. */
 static void exchange_stepped_messages(struct stepped *w, uint64_t seed, int num)
 {
 	const int64_t least = w->least ? w->least : DELAY;
@@ -95,8 +95,8 @@ static int count_outside(const struct stepped *w)
 }
 
 /*
- * A machine is paused, and its clock is corrected later. Messages between the two steps
- * reveal the pause.
+ * A machine is paused, and its clock is corrected later. Messages between both steps reveal the
+ * pause.
  */
 static void test_paused(void **state)
 {
@@ -116,7 +116,9 @@ static void test_paused(void **state)
 	}
 }
 
-/* If one step is found in a silence, two steps may have occurred in it. */
+/*
+ * If one step is found while there are no messages, two steps may have occurred in this interval.
+ */
 static void test_silent_steps(void **state)
 {
 	(void)state;
@@ -147,9 +149,9 @@ static void test_silent_steps(void **state)
 }
 
 /*
- * A step smaller than the sum of both directions' minimum delays is consistent with all
- * messages, even for a linear clock. However, the delays of both directions change by the
- * size of the step at the same time.
+ * A step smaller than the sum of both directions' minimum delays is consistent with all messages,
+ * even for a linear clock. However, the step changes the delays of both directions at the same time
+ * by its size.
  */
 static void test_hidden_step(void **state)
 {
@@ -175,8 +177,8 @@ static void test_hidden_step(void **state)
 }
 
 /*
- * If there are few messages, nothing reveals the time of such a step: the bound holds up to
- * the step, and after it.
+ * If there are few messages, nothing reveals the time of such a step. The bound nevertheless holds
+ * before and after the step.
  */
 static void test_about_hidden_step(void **state)
 {
@@ -211,8 +213,8 @@ static void test_about_hidden_step(void **state)
 }
 
 /*
- * The same with so few messages that one step is among all of them. Without a step, the bound is
- * claimed as well.
+ * There are so few messages that they surround a single step. Without a step, the bound is claimed
+ * as well.
  */
 static void test_hidden_from_few(void **state)
 {
@@ -241,8 +243,8 @@ static void test_hidden_from_few(void **state)
 }
 
 /*
- * A host whose bound comes from one pair, but is contradicted by a message of another
- * pair, is not accurate: its clock may have been stepped away and back meanwhile.
+ * If the bound of a host is due to one pair, but a message of another pair is inconsistent with it,
+ * the host is not accurate: its clock may have been stepped away and back in between.
  */
 static void test_other_pair(void **state)
 {
@@ -280,8 +282,9 @@ static void test_other_pair(void **state)
 }
 
 /*
- * A host is stepped by less than the minimum delays of its pair with the reference: with few
- * messages, these do not reveal it. Messages with a third host, which no clock satisfies, do.
+ * A host is stepped by less than the minimum delays of its pair with the reference. A few messages
+ * of this pair do not reveal the step. Messages with a third host reveal it, because no clock
+ * satisfies them.
  */
 static void test_impossible_pair(void **state)
 {
@@ -320,7 +323,7 @@ static void test_impossible_pair(void **state)
 	}
 }
 
-/* No segment is steeper than two steered clocks may be relative to each other. */
+/* Check that the rates of all segments are possible for two steered clocks. */
 static void check_segment_rates(const struct netsync *ns, uint32_t host)
 {
 	struct netsync_model m = { .size = sizeof(m) };
@@ -329,16 +332,13 @@ static void check_segment_rates(const struct netsync *ns, uint32_t host)
 	for (uint32_t i = 0; i < m.num_segments; i++) {
 		const struct netsync_segment *s = netsync_model_segment(&m, i);
 
-		/* Rounding dominates the slope of a short segment. */
+		/* The slope of a short segment is mostly a rounding error. */
 		if (s->to_ns - s->from_ns > SEC / 1000)
 			assert_true(fabs(s->rate - 1) < 1600e-6);
 	}
 }
 
-/*
- * An estimate is within its bound. This also holds for steered clocks: the estimate inverts
- * no message.
- */
+/* An estimate is within its bound, also for steered clocks, and inverts no message. */
 static void test_inside(void **state)
 {
 	(void)state;
@@ -359,10 +359,7 @@ static void test_inside(void **state)
 	}
 }
 
-/*
- * If messages take seconds and traces last minutes, any slope fits the messages nearly as
- * well as the right one.
- */
+/* If messages take seconds and traces last minutes, messages determine slopes poorly. */
 static void test_slow(void **state)
 {
 	uint64_t s = 5;
@@ -388,7 +385,7 @@ static void test_slow(void **state)
 						     back ? EPOCH + late : read_clock_b(&w, late)),
 				0);
 		}
-		/* Regardless of the quality, no two messages are inconsistent. */
+		/* For any quality, no two messages are inconsistent. */
 		assert_int_equal(solve_stepped(&w).contradicted, 0);
 		check_segment_rates(w.ns, 1);
 		assert_int_equal(count_outside(&w), 0);
@@ -397,8 +394,8 @@ static void test_slow(void **state)
 }
 
 /*
- * The rate of a host several hops away from the reference is limited by the assumption for
- * any two clocks, not by the sum over the hops.
+ * The assumption about any two clocks limits the rate of a host several hops away from the
+ * reference, not the sum over the hops.
  */
 static void test_slow_chain(void **state)
 {
@@ -431,7 +428,7 @@ static void test_slow_chain(void **state)
 	}
 }
 
-/* A reference that shares no message with any host is not accurate. */
+/* A reference that shares no messages with other hosts is not accurate. */
 static void test_alone(void **state)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
@@ -446,7 +443,7 @@ static void test_alone(void **state)
 	netsync_free(ns);
 }
 
-/* If there are many messages a second, no silence is reported. */
+/* If there are many messages per second, no interval without messages is reported. */
 static void test_no_silence(void **state)
 {
 	struct stepped w = { .length = 100 * SEC, .slew_ns = 1500 * US };
@@ -458,8 +455,8 @@ static void test_no_silence(void **state)
 }
 
 /*
- * Few messages touch a bound, but others pass at the same time. A host is silent in its own
- * span only, wherever the span of its neighbour ends.
+ * Few messages touch a bound, but other messages pass at the same time. Only a host's own span
+ * determines where it has no messages, not the end of its neighbour's span.
  */
 static void test_silence_of_one(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Converting times with stored models, and refusing invalid models. */
+/* Convert times with stored models, and refuse invalid models. */
 #include <errno.h>
 #include <float.h>
 
@@ -67,7 +67,7 @@ static void test_segments(void **state)
 	assert_int_equal(convert_or_fail(c, EPOCH + SEC), EPOCH + SEC + 101000);
 	assert_int_equal(convert_or_fail(c, EPOCH + 3 * SEC / 2), EPOCH + 3 * SEC / 2 + 101000);
 	assert_int_equal(convert_or_fail(c, EPOCH + 3 * SEC), EPOCH + 3 * SEC + 51000);
-	/* The first and last segments also apply to times before and after them. */
+	/* The first and the last segment are also used for times before and after them. */
 	assert_int_equal(convert_or_fail(c, EPOCH - SEC), EPOCH - SEC - 99000);
 	assert_int_equal(convert_or_fail(c, EPOCH + 4 * SEC), EPOCH + 4 * SEC + 1000);
 	netsync_clock_free(c);
@@ -91,7 +91,7 @@ static void test_many(void **state)
 		assert_int_equal(t_ref[i], convert_or_fail(c, t[i]));
 		assert_int_equal(bounds[i], get_bound_of_time(c, t[i]));
 	}
-	/* Convert in place, up to the first result that does not fit. */
+	/* Conversion in place ends at the first result that does not fit. */
 	t[50] = INT64_MAX;
 	assert_int_equal(netsync_convert_many(c, 100, t, t, NULL), -ERANGE);
 	assert_memory_equal(t, t_ref, 50 * sizeof(*t));
@@ -114,15 +114,9 @@ static void test_bound(void **state)
 	assert_int_equal(get_bound_of_time(c, EPOCH), 5000);
 	assert_int_equal(get_bound_of_time(c, EPOCH + SEC / 4), 4000);
 	assert_int_equal(get_bound_of_time(c, EPOCH + SEC), 1000);
-	/*
-	 * Where the bound falls in one direction and rises in the other, the larger value is
-	 * used.
-	 */
+	/* If the bound falls in one direction and rises in the other, the larger value is used. */
 	assert_int_equal(get_bound_of_time(c, EPOCH + 3 * SEC / 2), 1300);
-	/*
-	 * Before the first knot, the bound grows by 2 ppm; after the last one, it grows by 3
-	 * ppm.
-	 */
+	/* The bound grows by 2 ppm before the first knot, and by 3 ppm after the last knot. */
 	assert_int_equal(get_bound_of_time(c, EPOCH - SEC), 7000);
 	assert_int_equal(get_bound_of_time(c, EPOCH + 3 * SEC), 5000);
 	netsync_clock_free(c);
@@ -146,7 +140,10 @@ static void test_interval(void **state)
 	assert_int_equal(netsync_interval(c, EPOCH - SEC, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH - SEC + 7 - 7000);
 	assert_int_equal(hi, EPOCH - SEC + 7 + 2700);
-	/* Next to a knot whose bound is unknown in one direction, that direction is unknown. */
+	/*
+	 * Next to a knot whose bound is unknown in one direction, the bound in this direction is
+	 * unknown.
+	 */
 	assert_int_equal(netsync_interval(c, EPOCH + SEC + 1, &lo, &hi), 0);
 	assert_int_equal(lo, EPOCH + SEC + 1 + 7 - 1000);
 	assert_int_equal(hi, INT64_MAX);
@@ -300,7 +297,7 @@ static void test_order(void **state)
 	struct netsync_clock *c = make_test_clock(&s[1], 1, NULL, 0);
 
 	(void)state;
-	/* The interval [-30, 50], which is 1 ns wider further on, is compared with [80, 100]. */
+	/* Compare the interval [-30, 50], which is 1 ns wider later, with [80, 100]. */
 	assert_int_equal(netsync_order(a, EPOCH, b, EPOCH), NETSYNC_BEFORE);
 	assert_int_equal(netsync_order(b, EPOCH, a, EPOCH), NETSYNC_AFTER);
 	assert_int_equal(netsync_order(a, EPOCH + 28, b, EPOCH), NETSYNC_BEFORE);
@@ -375,7 +372,7 @@ static void test_refused(void **state)
 	netsync_clock_free(c);
 }
 
-/* A caller built with a later version has larger elements. */
+/* A caller that was built with a later version has larger elements. */
 static void test_larger_elements(void **state)
 {
 	const struct {
@@ -430,7 +427,7 @@ static void test_larger_elements(void **state)
 	netsync_clock_free(c);
 }
 
-/* A model is exported and imported unchanged. */
+/* Exporting and importing a model does not change it. */
 static void test_round_trip(void **state)
 {
 	const struct netsync_segment s[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If delays are lifted, constraints are soft. The score of the messages must nevertheless
- * never push the curve through the constraints, because the fit would then have no minimum.
+ * If delays are lifted, constraints are soft. The sum of the messages' scores must nevertheless
+ * never push the curve through the constraints, because the fit would have no minimum.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests which observations are rejected, in addition to those that are far off, if wrong
- * messages are spread over a trace.
+ * Check which observations are rejected if wrong messages are spread over a trace. Observations
+ * that are far off are rejected in any case.
  */
 #include <math.h>
 
@@ -13,8 +13,8 @@ enum { BINS = 400, OF_BIN = 10, WINDOWS = 40, OF_WINDOW = BINS / WINDOWS };
 #define MEAN 100e3 /* excess delay, ns */
 #define FAR (-200e3)
 /*
- * The lowest of 100 messages of a window is about 1 us above the edge, so 40 of these
- * distances fit between this offset and the edge.
+ * The lowest of 100 messages in a window is about 1 us above the edge. 40 times this distance fit
+ * between this offset and the edge.
  */
 #define NEAR (-40e3)
 #define SCALE 500.0 /* distance by which a message may be below the edge, ns */
@@ -29,8 +29,8 @@ struct sample {
 };
 
 /*
- * Draw exponential delays. In every @every-th window, the last observation of a bin is far
- * off and was rejected.
+ * Draw exponential delays. In every @every-th window, the last observation of a bin is far off and
+ * has been rejected.
  */
 static void draw_contaminated_sample(struct sample *s, uint64_t seed, size_t every)
 {
@@ -98,8 +98,8 @@ static size_t reject_lone_outliers(struct sample *s, const struct correction *c)
 }
 
 /*
- * Return the number of observations that are rejected because they are inverted at the edge
- * of draw_contaminated_sample().
+ * Return the number of observations that are rejected as inverted at the edge of
+ * draw_contaminated_sample().
  */
 static size_t reject_inverted_outliers(struct sample *s)
 {
@@ -127,7 +127,9 @@ static void test_lone(void **state)
 	assert_int_equal(s.bin[BELOW][BINS / 2 + 3].num, OF_BIN - 1);
 }
 
-/* Two equal wrong observations would pass a check that examines only the lowest one. */
+/*
+ * Two equally wrong observations must not pass, as they would if only the lowest one were examined.
+ */
 static void test_two(void **state)
 {
 	static struct sample s;
@@ -152,7 +154,7 @@ static void test_inverted(void **state)
 	assert_int_equal(s.bin[ABOVE][7].num, OF_BIN);
 }
 
-/* Coarse stamps scatter, so smaller errors cannot be detected. */
+/* Coarse stamps scatter, so that smaller errors cannot be detected. */
 static void test_resolution(void **state)
 {
 	static struct sample s;
@@ -165,7 +167,7 @@ static void test_resolution(void **state)
 	assert_int_equal(reject_inverted_outliers(&s), 0);
 }
 
-/* Errors in only a few places may be errors of the clock. */
+/* Errors in only a few places may be errors of the clock, so no observation is rejected. */
 static void test_not_all_over(void **state)
 {
 	static struct sample s;
@@ -177,7 +179,7 @@ static void test_not_all_over(void **state)
 	assert_int_equal(reject_inverted_outliers(&s), 0);
 }
 
-/* In the window of a change point, no curve is known, and no observation is rejected. */
+/* In the window of a change point, no curve is known, so no observation is rejected. */
 static void test_near_change(void **state)
 {
 	struct change_point change = { .t = BINS / 2 * 1e9, .uncertainty = 10e9 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Corrections of linear clocks: numbers that can be computed by hand. */
+/* Compare corrections of linear clocks with numbers computed by hand. */
 #include "curve/correction.h"
 #include "test.h"
 
-/* This clock runs for 1000 s, 5 ms behind and 10 ppm slow. */
+/* A clock that runs for 1000 s, and is 5 ms behind and 10 ppm slow. */
 static const struct correction slow = {
 	.known = true,
 	.to = 1000 * SEC,
 	.offset = 5000000,
 	.skew = 10e-6,
 };
-/* This clock is the reference. */
+/* A clock that is the reference. */
 static const struct correction reference = { .known = true, .to = 1000 * SEC };
 
 static void test_changes_before(void **state)
@@ -68,7 +68,7 @@ static void test_segments(void **state)
 
 	(void)state;
 	assert_true(num >= 1);
-	/* The segments describe a linear clock, so each of them is valid everywhere. */
+	/* The segments describe a linear clock, so that each segment is valid at all times. */
 	for (int64_t i = 0; i < num; i++) {
 		const double t = (double)(segment[i].from_ns - EPOCH);
 
@@ -89,7 +89,7 @@ static double evaluate_segments(const struct netsync_segment *s, int64_t num, in
 	return (double)s[i].offset_ns + (s[i].rate - 1) * (double)(t - s[i].from_ns);
 }
 
-/* A curve whose error exceeds 1 ns is split into longer segments. */
+/* A curve whose own error exceeds 1 ns is split into longer segments. */
 static void test_expected_error(void **state)
 {
 	struct correction c = { .to = 1000 * SEC };
@@ -120,7 +120,7 @@ static void test_expected_error(void **state)
 	correction_release(&c);
 }
 
-/* A clock stepped forward by 1 s at 49.5 s skipped its readings up to 50.5 s. */
+/* A clock is stepped forward by 1 s at 49.5 s, and so skips its readings up to 50.5 s. */
 static void test_set_forward(void **state)
 {
 	struct change_point change = { .t = 50e9, .phase_step = true, .offset = -1e9 };
@@ -143,7 +143,7 @@ static void test_set_forward(void **state)
 	num = correction_segments(&set, &right, 0, 0, &segment);
 	assert_true(num > 0);
 	for (int64_t t = 0; t < 100 * SEC; t += SEC / 8) {
-		/* While the clock skips readings, the true time stands still. */
+		/* For readings that the clock skipped, the true time does not advance. */
 		int64_t skipped = t < 49 * SEC + SEC / 2 ? 0 :
 				  t > 50 * SEC + SEC / 2 ? SEC :
 							   t - (49 * SEC + SEC / 2);
@@ -156,7 +156,7 @@ static void test_set_forward(void **state)
 	spline_free(&set.curve);
 }
 
-/* The clocks are as far apart as the limit of times permits, and beyond 64 bits. */
+/* The clocks are as far apart as the limit for times permits, which is more than 64 bits. */
 static void test_far_apart(void **state)
 {
 	static const int64_t host[] = { -NETSYNC_MAX_TIME, NETSYNC_MAX_TIME };
@@ -173,15 +173,15 @@ static void test_far_apart(void **state)
 	}
 }
 
-/* For a pair of consistent clocks, count the messages received before they were sent. */
+/* For a pair of consistent clocks, count the messages that are received before they are sent. */
 static void test_inverts(void **state)
 {
 	const struct correction *both[2] = { &reference, &reference };
 
 	(void)state;
 	/*
-	 * The points are (x, y) of the first direction and (x, -y) of the second one; y is
-	 * the delay.
+	 * Points of the first direction are (x, y), and points of the second direction are (x, -y),
+	 * where y is the delay.
 	 */
 	for (int way = 0; way < 2; way++) {
 		const struct point takes = { SEC, 100 }, inverted = { SEC, -100 };
@@ -194,7 +194,7 @@ static void test_inverts(void **state)
 	}
 }
 
-/* A copy shares no memory with the original: either can be released. */
+/* A copy shares no memory with the original, so that either can be released first. */
 static void test_copy(void **state)
 {
 	struct correction c = slow, copy;

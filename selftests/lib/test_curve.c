@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks with changing rates. */
+/* Estimate clocks whose rates change. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,8 +33,8 @@ static double break_in_rate(double t)
 }
 
 /*
- * The clock is stepped at this time, ns. All instants that are compared are at least 0.15 s
- * away from it.
+ * Time at which the clock is stepped, ns. All compared instants are at least 0.15 s away from this
+ * time.
  */
 #define SET 199.95e9
 #define BY 50e6
@@ -65,8 +65,8 @@ static int64_t get_constant_delay(int up, int64_t t)
 }
 
 /*
- * Idle machines respond slowly. Bulk traffic occurs for a second in every ten: some messages
- * are then faster than all others, and the remaining ones wait, many consecutive ones for
+ * Idle machines respond slowly. Bulk traffic occurs for a second in every ten: during this second,
+ * some messages are faster than all others, and the remaining ones wait, many consecutive ones for
  * the same time.
  */
 static int64_t get_bulk_delay(int up, int64_t t)
@@ -78,10 +78,10 @@ static int64_t get_bulk_delay(int up, int64_t t)
 	return turn % 200 < 20 ? 12000 + (int64_t)draw_from_exponential(&s, 700e3) : 30000;
 }
 
-/* No message is sent in this interval. */
+/* Start and end of the interval in which no message is sent. */
 static int64_t silent_from, silent_to;
 
-/* The fraction @wrong of the messages has errors of up to @most ns. */
+/* Exchange messages. A fraction @wrong of them has errors of up to @most ns. */
 static struct netsync *talk_with_errors(ahead_fn ahead, delay_fn delay, long messages,
 					uint64_t seed, int reverse, double wrong, int64_t most)
 {
@@ -90,7 +90,7 @@ static struct netsync *talk_with_errors(ahead_fn ahead, delay_fn delay, long mes
 	assert_int_equal(netsync_add_host(ns, "a"), 0);
 	assert_int_equal(netsync_add_host(ns, "b"), 1);
 	for (long i = 0; i < messages; i++) {
-		/* Draw the same messages in either order. */
+		/* Both orders have the same messages. */
 		uint64_t s = seed * 100000000 + (uint64_t)(reverse ? messages - 1 - i : i);
 		int64_t t = draw_integer_below(&s, SPAN);
 		int up = draw_random64(&s) & 1;
@@ -131,8 +131,8 @@ static void solve_by_method(struct netsync *ns, enum netsync_method method)
 }
 
 /*
- * Return the largest error of the second clock. With curves, the truth must always be within
- * the bound.
+ * Return the largest error of the second clock. If curves are used, check that the truth is always
+ * within the bound.
  */
 static int64_t find_worst_error(struct netsync *ns, ahead_fn ahead)
 {
@@ -151,7 +151,7 @@ static int64_t find_worst_error(struct netsync *ns, ahead_fn ahead)
 	return worst;
 }
 
-/* The limits apply to 200,000 messages and are in ns. */
+/* Limits for 200,000 messages, ns. */
 static const struct {
 	ahead_fn ahead;
 	int64_t error;
@@ -173,7 +173,7 @@ static void test_follows(void **state)
 	}
 }
 
-/* Segments are contiguous, and none is inverted. */
+/* Segments are contiguous, and none of them runs backward. */
 static void test_continuous(void **state)
 {
 	struct netsync *ns = talk_without_errors(bend_sinusoidally, 100000, 2, 0);
@@ -287,9 +287,9 @@ static int64_t measure_largest_move(struct netsync *clean, struct netsync *wrong
 }
 
 /*
- * Wrong messages, one in a thousand, have no effect, whether their errors are small or
- * large. The test uses a quarter of the messages for which the limits of clocks[] apply, so
- * errors are twice as large.
+ * One wrong message in a thousand has no effect, whether errors are small or large. This test uses
+ * a quarter of the messages for which the limits in clocks[] are meant, so that errors are twice as
+ * large.
  */
 static void test_wrong_messages(void **state)
 {
@@ -320,7 +320,10 @@ static void test_wrong_messages(void **state)
 	}
 }
 
-/* If there are too few messages for a curve, a line is used, and the bound reflects this. */
+/*
+ * If there are too few messages for a curve, a line is used, and the bound is wide enough for the
+ * line.
+ */
 static void test_bulk(void **state)
 {
 	const ahead_fn aheads[] = { drift_linearly, bend_sinusoidally };
@@ -339,7 +342,10 @@ static void test_bulk(void **state)
 	}
 }
 
-/* One message in 100 is off by up to 50 ms, so every sixth group of 16 contains a wrong message. */
+/*
+ * One message in 100 is wrong by up to 50 ms, so that every sixth group of 16 messages contains a
+ * wrong one.
+ */
 static void test_many_wrong(void **state)
 {
 	(void)state;
@@ -353,7 +359,7 @@ static void test_many_wrong(void **state)
 	}
 }
 
-/* The rate changes at some time in a silence, and changes back. */
+/* The rate changes while there are no messages, and changes back. */
 static double change_rate_in_silence(double t)
 {
 	return 50e-6 * (fmin(fmax(t - 291e9, 0), 3e9));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The likelihood of the lowest messages of a factor, compared with numerical quadrature. */
+/* Compare the likelihood of a factor's lowest messages with numerical quadrature. */
 #include "model/model.h"
 #include "test.h"
 
 #define MEAN 1e5 /* mean excess delay, ns */
-/* Number of steps of the quadrature, and their range in standard deviations on either side. */
+/* Number of quadrature steps, and half of their range in standard deviations. */
 #define STEPS 200000
 #define WIDTH 12.0
 
-/* Integrate the normal density N(0, v) times exp(rate z) below a limit. */
+/* Integrate the normal density N(0, v) times exp(rate z) up to a limit. */
 static double integrate_cut_normal(double limit, double variance, double rate, struct moments *m)
 {
 	const double s = sqrt(variance), centre = rate * variance;
@@ -47,7 +47,7 @@ static void test_cut_normal(void **state)
 	}
 }
 
-/* Far beyond the truncation, where erfc() is 0, the asymptotic series is used. */
+/* Where erfc() is 0, far beyond the truncation, the asymptotic series is used. */
 static void test_series(void **state)
 {
 	struct moments near, far;
@@ -90,28 +90,28 @@ static void test_tilt(void **state)
 
 	(void)state;
 	delay_law_begin(&d, MEAN, 0);
-	/* Assume that no message is lifted or wrong. */
+	/* Assume that messages are neither lifted nor wrong. */
 	for (int j = 1; j < DELAY_LIFTS; j++)
 		d.lift[j] = 0;
 	d.lift[0] = 1;
 	d.wrong = 1e-12;
 	m = delay_tilt_cavity(&l, &d, wide, false);
 	/*
-	 * z is below the lowest delay by an exponentially distributed amount with mean MEAN
-	 * / 12.
+	 * The posterior of z is below the lowest delay by an exponentially distributed amount with
+	 * mean MEAN / 12.
 	 */
 	assert_float_equal(m.mean, -MEAN / 12, 20);
 	assert_float_equal(sqrt(m.variance), MEAN / 12, 20);
-	/*
-	 * If the cavity is far below the lowest delay, only the slope of the exponential
-	 * remains.
-	 */
+	/* If the cavity is far below the lowest delay, only the exponential's slope matters. */
 	m = delay_tilt_cavity(&l, &d, (struct moments){ -1e6, 1e6 }, false);
 	assert_float_equal(m.mean, -1e6 + 12 / MEAN * 1e6, 1);
 	assert_float_equal(m.variance, 1e6, 1);
 }
 
-/* Neither a message that is much too early nor a lifted factor moves a precise cavity. */
+/*
+ * A message that is much too early does not move a precise cavity, and neither does a lifted
+ * factor.
+ */
 static void test_robust(void **state)
 {
 	const struct lowest early = { .messages = 12, .num = 3, .delay = { -1e7, 3e3, 9e3 } };
@@ -209,7 +209,7 @@ static void test_evidence(void **state)
 	assert_float_equal(delay_compute_evidence(&none, &d, (struct moments){ 0, 1 }), 0, 0);
 }
 
-/* Numbers that no clock can show do not cause NaN. */
+/* Numbers that no clock can cause do not lead to NaN. */
 static void test_extremes(void **state)
 {
 	const struct lowest l = { .messages = 1e18, .num = 3, .delay = { -1e18, 0, 1e18 } };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mean excess delays, and a test whether the minimum delay is stationary. */
+/* Mean excess delays, and a test of whether the minimum delay is stationary. */
 #include "curve/delays.h"
 #include "sample.h"
 
-/* The drift of a very good clock, which deviates by 50 ns in a window, 1 / ns. */
+/* The drift of a very good clock, which moves by 50 ns within a window, 1 / ns. */
 #define DRIFT 1e-19
 
 /* Delays are uniformly distributed from DELAY to 2 DELAY. */
@@ -21,7 +21,7 @@ static void test_means(void **state)
 	sample_release(&s);
 }
 
-/* Find minimum delays; @drift is the clock's assumed maximum drift, 1 / ns. */
+/* Find minimum delays. @drift is the assumed maximum drift of the clock, 1 / ns. */
 static int find_delay_minima(struct sample *s, double drift)
 {
 	observations_set_residuals(&s->p, NULL, NULL);
@@ -43,8 +43,8 @@ static void test_stationary(void **state)
 }
 
 /*
- * Messages of both directions take 5 ms longer, except in the first of six windows. This is
- * detected, because the last window is far enough from the first.
+ * Messages of both directions take 5 ms longer after the first of six windows. The change is
+ * detected, because the last window is far enough from the first one.
  */
 static void test_lifted(void **state)
 {
@@ -71,7 +71,7 @@ static void test_lifted(void **state)
 		assert_true(dir->bin[dir->bins - 1].excess > 4e6 &&
 			    dir->bin[dir->bins - 1].excess < 6e6);
 	}
-	/* A worse clock could deviate by as much. */
+	/* A worse clock could move by as much as the delays, so that no change is detected. */
 	assert_int_equal(find_delay_minima(&s, 1e-15), 0);
 	sample_release(&s);
 }
@@ -92,7 +92,7 @@ static double add_nothing(int side, double t, uint64_t *seed)
 	return 0;
 }
 
-/* The clocks of processors differ by up to a tenth of the mean delay. */
+/* The clocks of a host's processors differ by up to a tenth of the mean delay. */
 static double add_processor_difference(int side, double t, uint64_t *seed)
 {
 	(void)side;
@@ -100,7 +100,7 @@ static double add_processor_difference(int side, double t, uint64_t *seed)
 	return (draw_between_0_and_1(seed) - draw_between_0_and_1(seed)) * MEAN / 10;
 }
 
-/* The curve has an error larger than the scatter of windows. */
+/* The curve has an error that is larger than the scatter of windows. */
 static double add_missed_curve(int side, double t, uint64_t *seed)
 {
 	(void)side;
@@ -108,7 +108,7 @@ static double add_missed_curve(int side, double t, uint64_t *seed)
 	return MEAN / 1000 * sin(2 * M_PI * t / 60e9);
 }
 
-/* Delays are longer for a while in both directions. */
+/* For a while, delays in both directions are longer. */
 static double add_busy_delay(int side, double t, uint64_t *seed)
 {
 	return (side == ABOVE ? 1 : -1) * add_missed_curve(side, t, seed);

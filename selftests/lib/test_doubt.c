@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A curve is untrusted if messages are inconsistent with it, or if its curvature is too large. */
+/*
+ * Check when a curve is untrusted: when messages are inconsistent with it, or when its curvature is
+ * too large.
+ */
 #include <string.h>
 
 #include "curve/doubt.h"
@@ -8,7 +11,7 @@
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
 
-/* The curve of a sample, given by its value in the middle of each knot interval. */
+/* The curve of a sample, as its value in the middle of each knot interval. */
 struct fixture {
 	struct sample s;
 	struct host_fit k;
@@ -54,8 +57,9 @@ static void test_right(void **state)
 }
 
 /*
- * The curve is always nearer to the messages of one direction. For a host with several links of
- * unequal delays this does not mean that it drifts faster; for a host with one link it does.
+ * The curve is always closer to the messages of one direction. If the host has several links with
+ * unequal delays, this does not mean that the curve drifts faster. If the host has one link, it
+ * does.
  */
 static void test_unequal(void **state)
 {
@@ -90,8 +94,8 @@ static void test_unequal(void **state)
 }
 
 /*
- * For 40 s of 400, the curve is wrong by nearly the margin, changing as slowly as clocks
- * drift.
+ * For 40 s out of 400 s, the curve is wrong by almost the minimum delay. Its error changes as
+ * slowly as clocks drift.
  */
 static void test_contradicted(void **state)
 {
@@ -106,7 +110,7 @@ static void test_contradicted(void **state)
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
-		/* The interval extends by up to half of its length before and after. */
+		/* The untrusted interval extends by up to half of its length before and after. */
 		assert_true(f.s.c.doubt[0].from < 130e9 && f.s.c.doubt[0].from > 0);
 		assert_true(f.s.c.doubt[0].to > 270e9 && f.s.c.doubt[0].to < 400e9);
 		end_doubt_fixture(&f);
@@ -114,15 +118,15 @@ static void test_contradicted(void **state)
 }
 
 /*
- * For 40 s of 400, messages of one direction, or of both, are faster than all others by
- * half of the minimum delay. With one direction, the curve may be wrong; with both, it is
+ * For 40 s out of 400 s, messages of one or both directions are faster than all others by half of
+ * the minimum delay. If only one direction is faster, the curve may be wrong. If both are, it is
  * not.
  */
 static void test_quicker(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 3; ways++) {
-		/* At this distance, the clock may have been slewed in between. */
+		/* At this distance from the messages, the clock may have been slewed in between. */
 		const int64_t late = ways == 3 ? SEC / 3 : 0;
 		uint64_t seed = 7;
 		struct fixture f;
@@ -149,8 +153,7 @@ static void test_quicker(void **state)
 }
 
 /*
- * Near a change point of either host, a bound assumes nothing, and needs no untrusted
- * interval.
+ * Near a change point of either host, a bound makes no assumptions and needs no untrusted interval.
  */
 static void test_at_change(void **state)
 {
@@ -182,7 +185,7 @@ static void test_at_change(void **state)
 	}
 }
 
-/* Two messages of one direction next to a phase step belong to its other side. */
+/* Two messages of one direction, next to a phase step, belong to the other side of the step. */
 static void test_beside_step(void **state)
 {
 	struct change_point change = { .t = 208e9, .uncertainty = 1e9, .phase_step = true };
@@ -196,13 +199,16 @@ static void test_beside_step(void **state)
 		change.offset = sign * 3 * DELAY;
 		f.s.c.change = &change;
 		f.s.c.num_changes = 1;
-		/* At 206 s; one second before and after, they fit again. */
+		/*
+		 * At 206 s. The curve fits the messages again one second before and after this
+		 * time.
+		 */
 		f.k.best.coef[207] = sign * 3 * DELAY;
 		spline_set_cubics(&f.k.best);
 		assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 		assert_int_equal(f.s.c.num_doubts, 1);
 		assert_true(f.s.c.doubt[0].phase_step);
-		/* The interval extends by up to half of its length before and after. */
+		/* The untrusted interval extends by up to half of its length before and after. */
 		assert_true(f.s.c.doubt[0].from < 205e9 && f.s.c.doubt[0].from > 200e9);
 		assert_true(f.s.c.doubt[0].to > 209e9 && f.s.c.doubt[0].to < 214e9);
 		f.s.c.change = NULL;
@@ -211,7 +217,7 @@ static void test_beside_step(void **state)
 	}
 }
 
-/* The curve leaves slack to all messages, but turns by 20 ppm within 10 s. */
+/* The curve leaves slack to all messages, but its rate changes by 20 ppm within 10 s. */
 static void test_bent(void **state)
 {
 	struct fixture f;
@@ -227,7 +233,7 @@ static void test_bent(void **state)
 	end_doubt_fixture(&f);
 }
 
-/* The sudden turn in the middle. */
+/* Size of the sudden rate change in the middle, as a slope. */
 static double turn;
 
 static double turn_in_middle(double t)
@@ -235,7 +241,10 @@ static double turn_in_middle(double t)
 	return turn * fmax(t - SECONDS / 2 * 1e9, 0);
 }
 
-/* Like add_talk_of_two(), with a clock that turns, and a silence @about the middle, s. */
+/*
+ * Exchange messages like add_talk_of_two(), with a clock whose rate changes, and without messages
+ * for @about seconds before and after the middle.
+ */
 static void talk_with_silence(struct pairs *ps, int about)
 {
 	uint64_t seed = 7;
@@ -253,8 +262,8 @@ static void talk_with_silence(struct pairs *ps, int about)
 }
 
 /*
- * The clock's curve turns within 80 s, as fast as oscillators drift. If messages show the
- * turn, it may be the oscillator's; otherwise, the turn may be sudden.
+ * The rate of the clock's curve changes within 80 s, as fast as oscillators drift. If messages
+ * cover this time, the oscillator may cause the change. Otherwise, the change may be sudden.
  */
 static void check_silent_turn(double by)
 {
@@ -282,7 +291,7 @@ static void check_silent_turn(double by)
 	}
 }
 
-/* A turn larger than a slew is rather a step. */
+/* A rate change larger than that of any slew is rather a step. */
 static void test_silent(void **state)
 {
 	(void)state;
@@ -291,9 +300,9 @@ static void test_silent(void **state)
 }
 
 /*
- * If a link has few messages, its minimum delay is that of the fit, or what its messages
- * leave. If one link of several has no minimum delay, its neighbour may be false; if two of
- * four have none, this host is false.
+ * If a link has few messages, its minimum delay comes from the fit or from its messages. If one
+ * link of several has no minimum delay, its neighbour may be wrong. If two of four links have none,
+ * this host is wrong.
  */
 static void test_without_margin(void **state)
 {
@@ -356,8 +365,8 @@ static void test_steered(void **state)
 }
 
 /*
- * If a clock continues after a change as before, it was stepped; if its rate differs, it was
- * slewed.
+ * A clock that has the same rate before and after a change was stepped. A clock with a different
+ * rate was slewed.
  */
 static void test_slewed(void **state)
 {
@@ -376,15 +385,15 @@ static void test_slewed(void **state)
 	end_doubt_fixture(&f);
 }
 
-/* A curve that inverts messages is unknown. */
+/* A curve that inverts messages is not trusted. */
 static void test_no_margin(void **state)
 {
 	struct fixture f;
 
 	(void)state;
 	/*
-	 * The curve is known if it is only slightly too high and messages leave slack on
-	 * both sides.
+	 * A curve that is only slightly too high, and leaves slack to messages of both directions,
+	 * is trusted.
 	 */
 	begin_doubt_fixture(&f, 1);
 	f.margin = -5;
@@ -401,8 +410,8 @@ static void test_no_margin(void **state)
 	assert_int_equal(doubts_find(&f.k, &f.s.link, 1), 0);
 	assert_true(f.s.c.no_margin);
 	/*
-	 * With this many messages, the link would have a minimum delay if the clock drifted
-	 * as assumed.
+	 * With this many messages, the link would have a minimum delay if the clock drifted as
+	 * little as assumed.
 	 */
 	assert_int_equal(f.s.c.num_doubts, 1);
 	assert_true(f.s.c.doubt[0].from <= 0);

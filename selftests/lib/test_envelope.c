@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The contents of an envelope are compared with its definition, for points added in any order. */
+/* Compare an envelope with its definition. Points are added in any order. */
 #include <string.h>
 
 #include "test.h"
@@ -27,7 +27,7 @@ static struct envelope make_envelope_of_points(const struct point *p, size_t n, 
 		struct point buffer[50];
 		size_t k = 0;
 
-		/* Add a few points at a time, or one by one. */
+		/* Add a few points at a time, or one at a time. */
 		do {
 			buffer[k] = p[i];
 			buffer[k++].x -= origin;
@@ -38,7 +38,7 @@ static struct envelope make_envelope_of_points(const struct point *p, size_t n, 
 	return e;
 }
 
-/* Check that both envelopes have the same bins and points. Their origins of time may differ. */
+/* Check that both envelopes have the same bins and points. They may have different time origins. */
 static void check_same_envelopes(const struct envelope *a, const struct envelope *b)
 {
 	int64_t shift = b->base - a->base;
@@ -88,7 +88,10 @@ static double compute_height_above(const struct point *p, int64_t x0, double slo
 	return (double)p->y - slope * d - bend / 2 * d * d;
 }
 
-/* For curves that drift by at most 1 ppm/s, the envelope touches the curve where all points do. */
+/*
+ * For curves that drift by at most 1 ppm/s, the envelope touches the curve wherever the points
+ * touch it.
+ */
 static void test_touches(void **state)
 {
 	enum { N = 60 };
@@ -96,7 +99,7 @@ static void test_touches(void **state)
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		/* The points are within 1 ms, or up to a bin's width of 0.3 s. */
+		/* All points are within 1 ms, or within up to a bin's width of 0.3 s. */
 		int64_t width = INT64_C(1) << draw_integer_below(&seed, 29);
 		double jitter = exp(draw_between_0_and_1(&seed) * 12);
 		struct point p[N];
@@ -144,8 +147,8 @@ static int compare_shuffled_points_by_time(const void *a, const void *b)
 }
 
 /*
- * With few bins, few corners and many points, neither the order of the points nor the origin
- * changes the result.
+ * Check that the result depends neither on the order of the points nor on the origin, with few
+ * bins, few corners and many points.
  */
 static void check_any_point_order(size_t n, int64_t span, double jitter, struct budget room,
 				  uint64_t seed)
@@ -178,15 +181,15 @@ static void test_any_order(void **state)
 		check_any_point_order(1, SEC, 1, ample, seed);
 		check_any_point_order(20000, 3600 * SEC, 1e5, (struct budget){ 2048, 1 << 16 },
 				      seed);
-		/* Corners are scarce. */
+		/* There are fewer corners than the points have. */
 		check_any_point_order(50000, 3600 * SEC, 1e5, (struct budget){ 4096, 2000 }, seed);
 		check_any_point_order(20000, 86400 * SEC, 1e3, (struct budget){ 512, 4000 }, seed);
-		/* Points over 36 years share four bins. */
+		/* Points within 36 years share four bins. */
 		check_any_point_order(200, NETSYNC_MAX_SPAN, 1e5, (struct budget){ 4, 500 }, seed);
 	}
 }
 
-/* All corners of the convex hull of the points are kept. */
+/* All corners of the points' convex hull are stored. */
 static void test_straight_hull(void **state)
 {
 	enum { N = 100000 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If any correction inverts no message, the resulting one inverts none either. Some hosts
- * exchange messages in one direction only. For each estimator, every pushed message is
- * converted by the resulting clocks.
+ * If some correction inverts no message, the result inverts no message either. Some hosts exchange
+ * messages in one direction only. For each estimator, the resulting clocks convert every message
+ * that was pushed.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void make_oneway_hosts(struct oneway *w, uint32_t hosts, int64_t resoluti
 	}
 }
 
-/* The reading of a host's clock at a true time, rounded down to the resolution. */
+/* Return the reading of a host's clock at a true time, rounded down to its resolution. */
 static int64_t read_rounded_clock(const struct oneway *w, uint32_t host, int64_t t)
 {
 	const int64_t own = EPOCH + t + w->offset[host] + llround(w->skew[host] * (double)t);
@@ -63,7 +63,7 @@ static void send_oneway_message(struct oneway *w, uint32_t from, uint32_t to, in
 	assert_int_equal(netsync_push_message(w->ns, from, to, s.send_ns, s.recv_ns), 0);
 }
 
-/* 200 packets pass all hosts in order, and each host sees each packet. */
+/* 200 packets pass through all hosts in order, and each host sees each packet. */
 static void pass_messages_along(struct oneway *w)
 {
 	for (int i = 0; i < 200; i++) {
@@ -106,7 +106,9 @@ static void check_send_order(struct oneway *w, const char *reference, enum netsy
 	}
 }
 
-/* Datagrams pass a router and are captured in three places. Any host can be the reference. */
+/*
+ * Datagrams pass through a router and are captured in three places. Any host can be the reference.
+ */
 static void test_router(void **state)
 {
 	static const char *const reference[] = { NULL, "a", "b", "c" };
@@ -126,8 +128,8 @@ static void test_router(void **state)
 }
 
 /*
- * Two captures have stamps in microseconds or milliseconds. According to the stamps, no
- * message is received before it was sent.
+ * Two captures have stamps in microseconds or milliseconds. Judging by these stamps, no message is
+ * received before it is sent.
  */
 static void test_coarse(void **state)
 {
@@ -147,8 +149,8 @@ static void test_coarse(void **state)
 }
 
 /*
- * Hosts that exchange messages in both directions keep their distance, while others move
- * relative to them.
+ * Hosts that exchange messages in both directions stay close to each other, while the other hosts
+ * move relative to them.
  */
 static void test_mixed(void **state)
 {
@@ -190,7 +192,7 @@ static void test_mixed(void **state)
 	}
 }
 
-/* If wrong messages leave no correction without inversions, the estimate stays unchanged. */
+/* If wrong messages make corrections without inversions impossible, the estimate is not changed. */
 static void test_impossible(void **state)
 {
 	struct oneway w;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The likelihood fit of a host with one neighbour, whose clocks differ by a constant. */
+/* Test the likelihood fit of a host with one neighbour. The clocks differ by a constant. */
 #include "curve/constraints.h"
 #include "curve/delays.h"
 #include "curve/fit.h"
@@ -30,7 +30,7 @@ static void fit_constant_sample(struct sample *s, size_t intervals)
 	constraints_set(&f, &k);
 	assert_true(f.num_constraints > 0 && f.num_constraints <= f.constraint_room);
 	assert_int_equal(fit_start(&f, &residual), 0);
-	/* The curve is in the middle of both directions. */
+	/* The curve is half-way between the messages of both directions. */
 	assert_true(find_worst_fit_error(&f) < 0.2 * DELAY);
 	assert_true(residual > 0 && residual < 2.0 * DELAY);
 	assert_int_equal(fit_solve(&f, 1, 30, &cost), 0);

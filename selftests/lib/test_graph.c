@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Islands and trees of shortest paths, compared with all paths through small graphs. */
+/*
+ * Compare islands and trees of shortest paths with an enumeration of all paths through small
+ * graphs.
+ */
 #include "reduce/graph.h"
 #include "test.h"
 
@@ -13,7 +16,7 @@ struct sample {
 	double distance[HOSTS][HOSTS]; /* lengths of the shortest paths */
 };
 
-/* Make any two hosts a pair with probability @share. */
+/* Connect any two hosts by a pair with probability @share. */
 static void draw_random_graph(struct sample *s, uint64_t *seed, double share)
 {
 	*s = (struct sample){ .num = 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Phase steps smaller than the sum of both directions' delays are found where messages leave
- * less slack across the step than usual. Without a step, nothing is found.
+ * Find phase steps smaller than the sum of both directions' delays, where messages leave less slack
+ * across the step than elsewhere. Without a step, none may be found.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int64_t step_in_middle(int64_t x)
 	return x > 150 * APART + APART / 3 ? 1200 * US : 0;
 }
 
-/* The clock is stepped, and stepped back after as many messages as are compared. */
+/* The clock is stepped, and is stepped back after as many messages as are compared. */
 static int64_t step_back_in_middle(int64_t x)
 {
 	return x > 100 * APART && x < 120 * APART ? -1100 * US : 0;
@@ -46,7 +46,7 @@ static int64_t slew_forth_and_back(int64_t x)
 	return llround(480e-6 * (double)(x < 150 * APART ? x : 300 * APART - x));
 }
 
-/* Messages of one direction are halfway between those of the other direction. */
+/* Messages of one direction are sent half-way between messages of the other direction. */
 static void make_hidden_exchange(struct exchange *e, ahead_fn ahead, uint64_t seed)
 {
 	memset(e, 0, sizeof(*e));
@@ -131,7 +131,10 @@ static void test_known(void **state)
 	windows_release(&e.found);
 }
 
-/* A known window next to the step does not explain it, although some messages next to it do. */
+/*
+ * A known window next to the step does not explain the step, although some messages in the window
+ * do.
+ */
 static void test_misplaced(void **state)
 {
 	const struct change_window known = { .from = 120 * APART,
@@ -152,7 +155,7 @@ static void test_misplaced(void **state)
 	}
 }
 
-/* If messages of one direction or of both are faster for a while, this is not a step. */
+/* If messages of one or both directions are faster for a while, no step is found. */
 static void test_quicker(void **state)
 {
 	(void)state;

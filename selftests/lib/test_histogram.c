@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quantiles of a histogram, compared with quantiles of the sorted values. */
+/* Compare quantiles of a histogram with quantiles of the sorted values. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock of a host: its segments, its bound and its quality. */
+/* Test the clock of a host: its segments, its bound and its quality. */
 #include "reduction.h"
 
 static struct netsync_model get_host_clock_model(const struct host *h)
@@ -31,7 +31,9 @@ static void test_straight(void **state)
 	reduced_release(&r);
 }
 
-/* The bound is at least half of the round trip, and its maximum equals the declared one. */
+/*
+ * The bound is at least half of the round-trip time, and its maximum equals the declared maximum.
+ */
 static void test_bound(void **state)
 {
 	struct netsync_model m;
@@ -61,8 +63,8 @@ static void test_bound(void **state)
 }
 
 /*
- * Before its first segment and after its last one, the clock continues linearly, and the
- * bound grows by the possible deviation. The clock's rate changes by 10 ppm.
+ * Before its first segment and after its last one, the clock is linear, and its bound grows by the
+ * possible deviation. The clock's rate changes by 10 ppm.
  */
 static void test_growth(void **state)
 {
@@ -93,7 +95,7 @@ static void test_growth(void **state)
 	reduced_release(&r);
 }
 
-/* With messages in one direction only, the offset is bounded on one side only. */
+/* With messages in only one direction, the offset has a bound on only one side. */
 static void test_one_direction(void **state)
 {
 	struct reduced r;
@@ -110,7 +112,7 @@ static void test_one_direction(void **state)
 	reduced_release(&r);
 }
 
-/* Messages that clocks within the skew limit cannot cause leave no bound. */
+/* If clocks within the skew limit cannot cause the messages, there is no bound. */
 static void test_contradiction(void **state)
 {
 	struct reduced r;
@@ -125,7 +127,7 @@ static void test_contradiction(void **state)
 	reduced_release(&r);
 }
 
-/* The round trip stays the same, but messages to @b seem to take longer by @more. */
+/* The round-trip time is constant, but messages to @b seem to take longer by @more. */
 static void talk_with_uneven_delays(struct reduced *r, uint32_t a, uint32_t b, int64_t more)
 {
 	for (int i = 0; i < 100; i++) {
@@ -134,7 +136,7 @@ static void talk_with_uneven_delays(struct reduced *r, uint32_t a, uint32_t b, i
 	}
 }
 
-/* The paths through two neighbours are inconsistent: one of them is wrong. */
+/* If the paths through two neighbours are inconsistent, one of the paths is wrong. */
 static void test_ways_contradict(void **state)
 {
 	struct reduced r;
@@ -151,7 +153,7 @@ static void test_ways_contradict(void **state)
 	reduced_release(&r);
 }
 
-/* If many hosts are inconsistent, the assumptions on all clocks must be wrong. */
+/* If many hosts are inconsistent, the assumptions about all clocks must be wrong. */
 static void test_many_contradict(void **state)
 {
 	struct reduced r;
@@ -171,7 +173,7 @@ static void test_many_contradict(void **state)
 	reduced_release(&r);
 }
 
-/* Is there a knot at a time of the host's clock? */
+/* Return whether a knot exists at this time of the host's clock. */
 static bool has_knot_at(const struct netsync_model *m, int64_t t)
 {
 	for (uint32_t i = 0; i < m->num_knots; i++)
@@ -181,9 +183,9 @@ static bool has_knot_at(const struct netsync_model *m, int64_t t)
 }
 
 /*
- * A pair's bound may have windows that no correction contains. The pair's bound steps at the
- * ends of such a window. The host's bound must step there, too, and must not be interpolated
- * to the next instant.
+ * In some windows, no correction may be within a pair's bound. The pair's bound steps at the ends
+ * of such a window. The host's bound must have these steps, too. It must not be interpolated to the
+ * next instant.
  */
 static void test_leap(void **state)
 {

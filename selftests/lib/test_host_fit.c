@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The complete estimator of one host that has a neighbour whose clock is right. */
+/* Test the complete estimator of one host. The host has a neighbour whose clock is right. */
 #include "curve/host-fit.h"
 #include "curve/state.h"
 #include "sample.h"
@@ -39,7 +39,9 @@ static void test_constant(void **state)
 	sample_release(&s);
 }
 
-/* Without a neighbour, or without a time in common with it, the correction stays unchanged. */
+/*
+ * Without a neighbour, or without a common time with a neighbour, the correction does not change.
+ */
 static void test_nothing(void **state)
 {
 	struct correction c = { .known = true, .from = 0, .to = SEC, .offset = 5 };
@@ -57,7 +59,7 @@ static void test_nothing(void **state)
 	sample_release(&s);
 }
 
-/* In a short trace, a linear correction without inversions is kept. */
+/* In a short trace, a linear correction without inversions does not change. */
 static void test_short(void **state)
 {
 	struct sample s;
@@ -71,7 +73,10 @@ static void test_short(void **state)
 	sample_release(&s);
 }
 
-/* The fit starts in the middle of all messages, up to a fraction of their delays. */
+/*
+ * The fit starts half-way between the messages of both directions, with an error of a fraction of
+ * their delays.
+ */
 static void test_start(void **state)
 {
 	struct sample s;
@@ -85,7 +90,7 @@ static void test_start(void **state)
 	assert_true(s.c.curve.coefs > 0);
 	assert_int_equal(s.c.intervals, 0);
 	correction_release(&s.c);
-	/* A fit that starts from there, or that uses merged links, is as accurate as before. */
+	/* A fit that starts from this result or uses merged links is as accurate as before. */
 	assert_int_equal(host_fit(&s.c, &s.link, 1, DRIFT), 0);
 	assert_true(find_worst_correction_error(&s.c, SEC, (SECONDS - 1) * SEC, AHEAD) <
 		    0.1 * DELAY);
@@ -94,7 +99,7 @@ static void test_start(void **state)
 }
 
 /*
- * Links with few messages come last. They are used if they have more messages than the other
+ * Links with few messages come last. They are only used if they have more messages than the other
  * links.
  */
 static void test_choose(void **state)

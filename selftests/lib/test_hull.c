@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The hull is compared with its definition. */
+/* Compare the convex hull with its definition. */
 #include <string.h>
 
 #include "test.h"
 #include "message/hull.h"
 
-/* Is p[k] a corner, that is, strictly below every line between two other points? */
+/* Return whether p[k] is a corner, that is, strictly below every line between two other points. */
 static bool is_hull_corner(const struct point *p, size_t n, size_t k)
 {
 	for (size_t i = 0; i < n; i++) {

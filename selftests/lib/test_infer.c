@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The method "model", from messages to clocks. */
+/* Test the method "model", from messages to clocks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define HOUR (3600 * SEC)
 
-/* Amplitude of the second host's frequency (ppb), and its period (s). */
+/* Amplitude (ppb) and period (s) of the second host's frequency. */
 #define SWING 400.0
 #define PERIOD 1200.0
 
@@ -80,7 +80,7 @@ static void solve_simulated_world(struct netsync *ns, uint32_t threads)
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 }
 
-/* Return the RMS error of a host, ns, except near the step, and check that bounds hold. */
+/* Return the RMS error of a host, ns, and check that bounds hold. Ignore times near the step. */
 static double compute_host_rms(const struct world *w, const struct netsync *ns, int host)
 {
 	const struct netsync_clock *c = netsync_host_clock(ns, (uint32_t)host);
@@ -129,8 +129,8 @@ static void test_wrong(void **state)
 }
 
 /*
- * One direction has few messages: the other one determines the shape of the curve, and only the
- * sum of its phase and the minimum delay.
+ * One direction has few messages. The other direction determines the shape of the curve, but only
+ * the sum of the curve's phase and the minimum delay.
  */
 static void test_lost(void **state)
 {
@@ -143,7 +143,10 @@ static void test_lost(void **state)
 				   300);
 }
 
-/* A frequency that changes by 300 ppm: along one line, cells would differ by more than delays. */
+/*
+ * The frequency changes by 300 ppm. Relative to a line, phases within a cell would differ by more
+ * than delays do.
+ */
 static void test_drift(void **state)
 {
 	(void)state;
@@ -232,7 +235,7 @@ static void push_one_message(struct netsync *ns, uint32_t from, int64_t sent, in
 	netsync_push_message(ns, from, !from, sent, received);
 }
 
-/* Impossible traffic is accepted, and results in some clock. */
+/* Impossible traffic is accepted and leads to a result. */
 static void test_hostile(void **state)
 {
 	(void)state;
@@ -264,7 +267,7 @@ static void test_hostile(void **state)
 				push_one_message(ns, from, EPOCH + i * SEC,
 						 EPOCH + i * SEC + (i & 2 ? far >> 12 : 30000));
 				break;
-			default: /* a coarse clock that stops */
+			default: /* a coarse clock that stands still */
 				push_one_message(ns, from, EPOCH + i / 100 * SEC,
 						 EPOCH + i / 50 * SEC);
 			}

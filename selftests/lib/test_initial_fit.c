@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The robust initial fit starts near the truth, regardless of outliers. */
+/* The robust initial fit starts near the truth, whatever the outliers are. */
 #include "curve/initial-fit.h"
 #include "sample.h"
 #include "util/whole.h"
@@ -10,17 +10,14 @@ static void test_interpolates(void **state)
 	struct initial_fit r = { .t = t, .y = y };
 
 	(void)state;
-	/*
-	 * Test a fit without data, and a fit with one window, which has the same value at
-	 * all times.
-	 */
+	/* A fit without data is 0, and a fit with one window has the same value at all times. */
 	assert_true(initial_fit_at(&r, 15) == 0);
 	r.num = 1;
 	assert_true(initial_fit_at(&r, -1e18) == 1 && initial_fit_at(&r, 1e18) == 1);
 	r.num = 3;
 	/*
-	 * Evaluate forward and backward: the result does not depend on the previous place,
-	 * which is the initial guess.
+	 * Evaluate the fit forward and backward. The previous place is only an initial guess and
+	 * must not change the result.
 	 */
 	for (int round = 0; round < 2; round++) {
 		assert_true(initial_fit_at(&r, 10) == 1);
@@ -33,7 +30,7 @@ static void test_interpolates(void **state)
 	}
 }
 
-/* Return the largest error of the correction plus the fit, ns. */
+/* Return the largest error of the sum of the correction and the fit, ns. */
 static double find_worst_initial_error(struct sample *s, struct initial_fit *r)
 {
 	double most = 0;
@@ -48,7 +45,7 @@ static double find_worst_initial_error(struct sample *s, struct initial_fit *r)
 	return most;
 }
 
-/* The missing part of the correction becomes part of its linear part. */
+/* The missing part of the correction becomes part of its line. */
 static void test_constant(void **state)
 {
 	struct initial_fit r = { 0 };
@@ -66,7 +63,7 @@ static void test_constant(void **state)
 	sample_release(&s);
 }
 
-/* A tenth of all observations are outliers, which are a second inward. */
+/* A tenth of all observations are outliers that are wrong by a second inward. */
 static void test_outliers(void **state)
 {
 	struct initial_fit r = { 0 };
@@ -82,10 +79,7 @@ static void test_outliers(void **state)
 	sample_release(&s);
 }
 
-/*
- * The observations cannot be caused by clocks: they extend to the limit of times, but not
- * beyond.
- */
+/* No clocks can cause these observations, which extend up to the limit for times. */
 static void test_far(void **state)
 {
 	(void)state;
@@ -98,7 +92,7 @@ static void test_far(void **state)
 		for (size_t i = 0; i < s.p.num; i++)
 			s.p.obs[i].y += side * 9e18;
 		assert_int_equal(initial_fit_find(&r, &s.p, &s.c), 0);
-		/* Such large values have a resolution of 1024 ns. */
+		/* Numbers of this size have a resolution of 1024 ns. */
 		assert_true(llabs(s.c.offset - side * FARTHEST) < SEC);
 		initial_fit_release(&r);
 		sample_release(&s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Intervals contain the truth for all clocks within the assumptions. */
+/* Intervals contain the truth for all clocks that fulfil the assumptions. */
 #include <errno.h>
 
 #include "test.h"
@@ -15,7 +15,7 @@ static double run_steadily(int host, double t)
 	return host * (1e9 + 20e-6 * t);
 }
 
-/* The drift is at most 0.02 ppm/s. */
+/* A clock with a drift of at most 0.02 ppm/s. */
 static double bend_slowly(int host, double t)
 {
 	return host * 7e9 - 30e-6 * t + 50e3 * sin(t * 2e-11 + host);
@@ -37,7 +37,10 @@ static int64_t read_chain_clock(ahead_fn ahead, int host, int64_t t)
 	return EPOCH + t + llround(ahead(host, (double)t));
 }
 
-/* Make a chain of hosts. @ways are the directions of its pairs: 1 forward, 2 backward, 3 both. */
+/*
+ * Make a chain of hosts. @ways gives the directions of the messages of each pair: 1 forward, 2
+ * backward, 3 both.
+ */
 static struct netsync *talk_along_chain(ahead_fn ahead, int hosts, long messages, int ways)
 {
 	struct netsync *ns = netsync_new();
@@ -94,7 +97,7 @@ static double measure_mean_width(const struct netsync *ns, ahead_fn ahead, int h
 		int64_t r = read_chain_clock(ahead, host, t), truth = read_chain_clock(ahead, 0, t);
 
 		assert_int_equal(netsync_interval(c, r, &lo, &hi), 0);
-		/* Clock readings are in whole ns. */
+		/* Clock readings are rounded to ns. */
 		assert_true(lo <= truth + 1 && hi >= truth - 1);
 		assert_int_equal(netsync_convert(c, r, &mid, &bound), 0);
 		assert_true(lo <= mid && mid <= hi);
@@ -115,14 +118,14 @@ static void test_bending(void **state)
 	for (int h = 1; h < MAX_HOSTS; h++) {
 		double width = measure_mean_width(ns, bend_slowly, h);
 
-		/* The width is twice the minimum delay for each hop, plus a little. */
+		/* The width is twice the minimum delay of each hop, plus a little. */
 		assert_true(width > h * 60e3 && width < h * 63e3);
 		assert_int_equal(get_chain_host_info(ns, (uint32_t)h).quality, NETSYNC_ACCURATE);
 	}
 	netsync_free(ns);
 }
 
-/* The assumptions determine what can be guaranteed. */
+/* The assumptions determine which bounds are possible. */
 static void test_assumptions(void **state)
 {
 	struct netsync *ns = talk_along_chain(bend_slowly, 2, 20000, 3);
@@ -138,7 +141,7 @@ static void test_assumptions(void **state)
 	solve_chain_by_method(ns, NETSYNC_METHOD_AUTO, 2);
 	wide = measure_mean_width(ns, bend_slowly, 1);
 	assert_true(narrow < wide - 2000);
-	/* These clocks are not linear. The line method detects this and reports no bound. */
+	/* These clocks are not linear. The method "hull" detects this and reports no bound. */
 	solve_chain_by_method(ns, NETSYNC_METHOD_HULL, 0);
 	assert_int_equal(get_chain_host_info(ns, 1).quality, NETSYNC_APPROXIMATE);
 	assert_int_equal(get_chain_host_info(ns, 1).bound_max_ns, NETSYNC_UNKNOWN);
@@ -175,7 +178,7 @@ static void test_steps(void **state)
 	netsync_free(ns);
 }
 
-/* Messages in one direction only reveal on which side of them the truth is. */
+/* Messages in one direction only reveal one limit of the truth. */
 static void test_one_direction(void **state)
 {
 	(void)state;
@@ -189,8 +192,8 @@ static void test_one_direction(void **state)
 		assert_int_equal(get_chain_host_info(ns, 1).bound_median_ns, NETSYNC_UNKNOWN);
 		assert_int_equal(netsync_interval(netsync_host_clock(ns, 1), t, &lo, &hi), 0);
 		/*
-		 * Messages are received later than they are sent, so the receiver's time is
-		 * not before the sender's.
+		 * Messages are received after they are sent, so that the receiver's time is not
+		 * before the sender's.
 		 */
 		if (ways == 1) {
 			assert_int_equal(hi, INT64_MAX);
@@ -203,7 +206,7 @@ static void test_one_direction(void **state)
 	}
 }
 
-/* There are few messages, and it is unknown whether a daemon steers the clocks. */
+/* There are few messages, and whether daemons steer the clocks is unknown. */
 static void test_silences(void **state)
 {
 	struct netsync *ns = talk_along_chain(run_steadily, 2, 40, 3);
@@ -244,7 +247,7 @@ static void test_order(void **state)
 
 		assert_true(s != (d > 0 ? NETSYNC_AFTER : NETSYNC_BEFORE) || llabs(d) <= 1);
 		certain += s != NETSYNC_UNCERTAIN;
-		/* Two hops add 31 us each. */
+		/* Each of two hops adds 31 us. */
 		assert_true(s != NETSYNC_UNCERTAIN || llabs(d) < 140000);
 	}
 	assert_true(certain > 10000);

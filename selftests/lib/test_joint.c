@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The curves of all hosts of a ring are fitted at once. */
+/* Fit the curves of all hosts of a ring at once. */
 #include <string.h>
 
 #include "curve/pair-terms.h"
@@ -11,7 +11,7 @@
 #define DELAY (100 * US)
 /* Largest drift of an oscillator, 1 / ns. */
 #define DRIFT 1e-16
-/* Initial error of the corrections: WRONG times the number of the host. */
+/* Initial error of each host's correction: WRONG times the host's number. */
 #define WRONG (10.0 * US)
 #define INTERVALS 4
 
@@ -23,11 +23,11 @@ struct ring {
 	struct joint_task task;
 };
 
-/* In each 60 s, a daemon slews a host's clock at this rate for SLEW_S s, and back. */
+/* Every 60 s, a daemon slews a host's clock at this rate for SLEW_S s, and slews it back. */
 #define SLEW 50e-6
 #define SLEW_S 4.0
 
-/* Return the offset of host h's clock. Each host is slewed at different times. */
+/* Return the offset of host h's clock. Hosts are slewed at different times. */
 static double slew_ring_clock(uint32_t h, int64_t t)
 {
 	double at = fmod((double)t / SEC + 9.0 * h, 60);
@@ -35,7 +35,10 @@ static double slew_ring_clock(uint32_t h, int64_t t)
 	return SLEW * SEC * (fmin(at, SLEW_S) - fmin(fmax(at - 30, 0), SLEW_S));
 }
 
-/* Clocks are right, except for the slews by daemons. Messages take between DELAY and 2 DELAY. */
+/*
+ * Make clocks that are right except for the daemons' slews. Messages take between DELAY and 2
+ * DELAY.
+ */
 static void make_ring_clocks(struct ring *r, bool are_steered)
 {
 	uint64_t seed = 11;
@@ -132,7 +135,7 @@ static void test_ring(void **state)
 	}
 }
 
-/* Return the largest difference between the hosts' times if their clocks are steered, ns. */
+/* Return the largest difference between the times of hosts whose clocks are steered, ns. */
 static double measure_difference_if_steered(const struct ring *r)
 {
 	double most = 0;
@@ -151,7 +154,7 @@ static double measure_difference_if_steered(const struct ring *r)
 	return most;
 }
 
-/* Smooth curves miss the slews by 200 us. Fitting all hosts at once finds the slews. */
+/* Smooth curves miss the slews by 200 us. A fit of all hosts at once finds the slews. */
 static void test_steered(void **state)
 {
 	struct ring r;
@@ -208,8 +211,8 @@ static void test_steered_threads(void **state)
 }
 
 /*
- * If no clock is steered, or if steering must not be assumed, the messages do not become
- * more consistent.
+ * If no clock is steered, or if steering must not be assumed, the messages' consistency does not
+ * improve.
  */
 static void test_not_steered(void **state)
 {
@@ -231,7 +234,7 @@ static void test_not_steered(void **state)
 	}
 }
 
-/* A host that takes no part stays unchanged and contributes nothing. */
+/* A host that is excluded from the fit does not change and does not contribute. */
 static void test_apart(void **state)
 {
 	struct ring r;
@@ -282,7 +285,7 @@ static void test_threads(void **state)
 	parallel_release(&parallel);
 }
 
-/* Test no hosts, and hosts without messages or without times. */
+/* Test a fit without hosts, and a fit of hosts without messages or without times. */
 static void test_nothing(void **state)
 {
 	struct ring r;
@@ -304,7 +307,7 @@ static void test_nothing(void **state)
 	release_ring(&r);
 }
 
-/* The derivatives are those of the objective, as checked by differences. */
+/* Derivatives of the objective agree with differences of the objective. */
 static void test_derivatives(void **state)
 {
 	const double small = 1e-3;
@@ -361,7 +364,9 @@ static void test_derivatives(void **state)
 		objective_differentiate(&o, x, gradient);
 		assert_true(fabs((beside[1] - beside[0]) / (2 * small) - gradient[i]) < 1e-4);
 	}
-	/* Products are differences of gradients, or smaller because of safety margins. */
+	/*
+	 * Products agree with differences of gradients, or are smaller because of safety margins.
+	 */
 	direction[2] = 1;
 	objective_product(&o, direction, product);
 	x[2] += small;
@@ -369,7 +374,7 @@ static void test_derivatives(void **state)
 	objective_differentiate(&o, x, other);
 	assert_true(product[2] >= (other[2] - gradient[2]) / small - 1e-3);
 	assert_true(product[2] <= 4 * (other[2] - gradient[2]) / small);
-	/* With this many constraints, threads are used, and give the same result. */
+	/* With this many constraints, threads are used. The result must be the same. */
 	o.constraints = 1000000;
 	o.parallel = &parallel;
 	o.threads = 2;

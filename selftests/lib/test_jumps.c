@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steps of a clock are added and removed: a step is added where the evidence supports it,
- * and nowhere else.
+ * Test how steps of a clock are added and removed. A step must be added where the evidence supports
+ * it, and nowhere else.
  */
 #include <string.h>
 
@@ -92,7 +92,7 @@ static void make_stepper(struct stepper *s, double step, double slew)
 	assert_int_equal(smooth_chain(c), 0);
 }
 
-/* Return the number of knots with a jump, and set @last to the last one. */
+/* Return the number of knots with a jump. Set @last to the last of these knots. */
 static int count_jumps(const struct stepper *s, int *last)
 {
 	int num = 0;
@@ -117,13 +117,13 @@ static void test_birth(void **state)
 		assert_int_equal(move_jumps(&s.n), 0);
 		assert_int_equal(count_jumps(&s, &at), 1);
 		assert_int_equal(at, STEP_AT);
-		/* The marginals are those of a clock with the step. */
+		/* The marginals are those of a clock that has the step. */
 		assert_float_equal(s.knot[STEP_AT - 1].state[0], 0, 1e5);
 		assert_float_equal(s.knot[STEP_AT].state[0], step[i], 1e5);
 	}
 }
 
-/* Neither a clock slewed by 500 ppm nor a clock without events is stepped. */
+/* No step is added to a clock that is slewed by 500 ppm, or to a clock without events. */
 static void test_none(void **state)
 {
 	static struct stepper s;
@@ -138,7 +138,7 @@ static void test_none(void **state)
 	assert_int_equal(count_jumps(&s, &at), 0);
 }
 
-/* A false step is removed; a misplaced one is moved. */
+/* A false step is removed, and a misplaced step is moved. */
 static void test_death(void **state)
 {
 	static struct stepper s;
@@ -179,8 +179,8 @@ static void test_index(void **state)
 }
 
 /*
- * The evidence of a window without learning is the evidence of its messages. A second window
- * adds the evidence of its own knots.
+ * Without learning, the evidence of a window is the evidence of its messages. A second window adds
+ * the evidence of its own knots.
  */
 static void test_evidence(void **state)
 {
@@ -201,8 +201,8 @@ static void test_evidence(void **state)
 	window_filter(&wrong);
 	assert_true(right.evidence > wrong.evidence + 100);
 	/*
-	 * Each message is exponentially distributed around its knot; the logarithm of its
-	 * density (1/ns) is about -12.
+	 * Each message has an exponential distribution around its knot, with a log density (1/ns)
+	 * of about -12.
 	 */
 	assert_true(right.evidence / (80 * LOWEST) > -14);
 	window_apply(&right, &s.n, 1, &x, STEP_AT - 20);

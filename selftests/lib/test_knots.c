@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Knots are computed from samples, and must hold at all instants. For random clocks with
- * curvature, rate changes and phase steps, every ns of a short span is checked.
+ * Knots are computed from samples of a range, but must hold at all instants. For random clocks with
+ * curvature, rate changes and phase steps, check every ns of a short span.
  */
 #include "test.h"
 #include "clock.h"
@@ -9,7 +9,7 @@
 
 #define SPAN 20000
 
-/* Ranges at ascending times. */
+/* The known ranges, in order of time. */
 struct source {
 	struct range (*at)(void *arg, int64_t t);
 	void *arg;
@@ -50,7 +50,7 @@ static double evaluate_branches(const struct truth *c, int64_t t)
 	return (double)t + evaluate_branch(c, (double)t >= c->at, (double)t);
 }
 
-/* Return the known range at t, which differs in width at each instant. */
+/* Return the known range at t. Its width differs from instant to instant. */
 static struct range get_known_range(void *arg, int64_t t)
 {
 	const struct truth *c = arg;
@@ -59,7 +59,7 @@ static struct range get_known_range(void *arg, int64_t t)
 	double a = evaluate_branch(c, own, (double)t), b = a;
 	struct range r;
 
-	/* Near a phase step, the range can be on either side of it. */
+	/* Near a phase step, the range may be the one before or after the step. */
 	if (c->windows && c->window.phase_step && t >= c->window.from && t <= c->window.to)
 		b = evaluate_branch(c, !own, (double)t);
 	r.lo = EPOCH + t + (int64_t)floor(fmin(a, b) - draw_from_exponential(&seed, 50));
@@ -95,7 +95,7 @@ static void draw_branches(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* Make a correction near the truth, with a change at an arbitrary place. */
+/* Make a correction that is close to the truth and changes its slope at an arbitrary time. */
 static struct netsync_clock *make_broken_correction(const struct truth *c,
 						    const struct netsync_knot *knot, uint32_t knots)
 {
@@ -169,7 +169,9 @@ static struct range get_even_range(void *arg, int64_t t)
 	return (struct range){ EPOCH + t - 1000000, EPOCH + t + 2000000 };
 }
 
-/* If the range does not change, no knots are kept. The number of knots never exceeds its limit. */
+/*
+ * If the range does not change, no knots are stored. The number of knots never exceeds its limit.
+ */
 static void test_few(void **state)
 {
 	struct truth c = { .limits = { 500e-6, 2e-16 }, .noise = 7 };
@@ -202,7 +204,7 @@ static void test_few(void **state)
 	netsync_clock_free(clock);
 }
 
-/* The limits are smooth for a while, and then change at each ns. */
+/* The limits are smooth for a while, and then change from ns to ns. */
 static struct range get_leaping_range(void *arg, int64_t t)
 {
 	double far = (double)(t - SPAN / 4) / (SPAN / 4);
@@ -214,7 +216,7 @@ static struct range get_leaping_range(void *arg, int64_t t)
 	return (struct range){ EPOCH + t - by, EPOCH + t + by };
 }
 
-/* Where lines fit badly, more knots are used, but not elsewhere. */
+/* Where a line is a poor fit, more knots are used, but not elsewhere. */
 static void test_apart(void **state)
 {
 	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
@@ -239,7 +241,9 @@ static void test_apart(void **state)
 
 		assert_int_equal(netsync_interval(clock, t, &lo, &hi), 0);
 		assert_true(lo <= known.lo && hi >= known.hi);
-		/* As many knots are used as for smooth limits alone, except for rounding. */
+		/*
+		 * The number of knots is the same as for smooth limits alone, except for rounding.
+		 */
 		if (t < SPAN * 7 / 16)
 			assert_true(hi - known.hi < 7 + 2 + 5);
 	}
@@ -247,11 +251,11 @@ static void test_apart(void **state)
 	free(k.knot);
 }
 
-/* The limits rise and fall as fast as clocks can, and the truth is at one of them. */
+/* The limits rise and fall as fast as clocks can, and the truth is always at one of the limits. */
 struct zigzag {
 	const struct truth *c;
 	int64_t period;
-	int side; /* whether the truth is at the upper limit or the lower one */
+	int side; /* whether the truth is at the upper or the lower limit */
 };
 
 static int64_t evaluate_zigzag(const struct zigzag *z, int64_t t)
@@ -271,7 +275,7 @@ static struct range get_zigzag_range(void *arg, int64_t t)
 	return (struct range){ at - (z->side ? 1000 : 0), at + (z->side ? 0 : 1000) };
 }
 
-/* In a window, only the maximum slope is assumed. */
+/* In a window, nothing but the maximum slope is assumed. */
 static void test_zigzag(void **state)
 {
 	const struct truth c = { .limits = { .slope = 0.2 } };

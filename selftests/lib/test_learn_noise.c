@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The noise of a simulated clock is learned, regardless of the initial assumption. */
+/* Learn the noise of a simulated clock. The result must not depend on the initial assumption. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -19,8 +19,8 @@ static double draw_normal_number(uint64_t *seed)
 }
 
 /*
- * A clock with this noise, observed with a deviation of 1 ns; a daemon changes its
- * frequency by @slew, ppb, at every 100th knot.
+ * Simulate a clock with this noise, which is observed with a standard deviation of 1 ns. A daemon
+ * changes its frequency by @slew, ppb, at every 100th knot.
  */
 static void simulate_clock(struct knot *knot, double white, double walk, double slew)
 {
@@ -86,7 +86,7 @@ static void test_oscillator(void **state)
 	}
 }
 
-/* Slews do not count as noise: each slew is found at its place. */
+/* Slews do not count as noise. Each slew is found at its place. */
 static void test_daemon(void **state)
 {
 	static struct knot knot[KNOTS];
@@ -103,8 +103,8 @@ static void test_daemon(void **state)
 }
 
 /*
- * A clock is stepped by 10 ms. Of two knots at which the step may have occurred, one keeps
- * its step, and the variance of the step is learned.
+ * A clock is stepped by 10 ms. Steps are possible at two knots. Only one of them keeps its step,
+ * and the variance of the step is learned.
  */
 static void test_step(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bounds of pairs whose corrections are wrong by half the difference of unequal delays,
- * while wrong messages lie in between, or whose corrections missed a clock event.
+ * Bounds of pairs whose corrections are wrong by half of the difference between unequal delays,
+ * with wrong messages in between; and bounds of pairs whose corrections miss a clock event.
  */
 #include <string.h>
 
@@ -22,19 +22,19 @@ static double keep_right(double t)
 	return 0;
 }
 
-/* The clock is slewed by 200 us in 2 s, and slewed back 4 s later. */
+/* The clock is slewed by 200 us within 2 s, and slewed back 4 s later. */
 static double slew_and_slew_back(double t)
 {
 	return 100e-6 * (fmin(fmax(t - 100e9, 0), 2e9) - fmin(fmax(t - 106e9, 0), 2e9));
 }
 
-/* The clock is stepped at the last moment, by more than its rate explains. */
+/* The clock is stepped at the end, by more than its rate can explain. */
 static double set_clock_at_end(double t)
 {
 	return t < SPAN - 0.5e9 ? 0 : 5e6;
 }
 
-/* The clock looks like a false curve: this is what remains after a linear correction. */
+/* Return an offset that looks like a wrong curve: what a linear correction would leave. */
 static double set_clock_far_off(double t)
 {
 	return 5e-6 * t;
@@ -43,11 +43,11 @@ static double set_clock_far_off(double t)
 struct world {
 	ahead_fn ahead;
 	double delay[2];
-	double wrong; /* fraction of the messages that are off by 200 us */
+	double wrong; /* fraction of messages that are wrong by 200 us */
 	double rate;  /* messages per second; 0 selects RATE */
 };
 
-/* Make the bound with corrections of zero. Host 0's time is the truth. */
+/* Make the bound for corrections of zero. Host 0's time is the true time. */
 static void make_left_out_bound(struct pair_bound *b, const struct world *w, uint64_t seed)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 0.1e-6 / 1e9 };
@@ -77,7 +77,7 @@ static void make_left_out_bound(struct pair_bound *b, const struct world *w, uin
 	pairs_release(&pairs);
 }
 
-/* Check that the truth is inside the bound at all times, and that the bound is usable. */
+/* Check that the truth is within the bound at all times, and that the bound is usable. */
 static void check_bound_holds(const struct world *w, uint64_t seed)
 {
 	struct pair_bound b;
@@ -94,8 +94,8 @@ static void check_bound_holds(const struct world *w, uint64_t seed)
 }
 
 /*
- * With delays of 30 and 130 us, the corrections are wrong by 50 us. Messages that are 30 to
- * 80 us too early are inconsistent with the truth, but not with the corrections.
+ * With delays of 30 and 130 us, the corrections are wrong by 50 us. Messages that are 30 to 80 us
+ * too early are inconsistent with the truth, but not with the corrections.
  */
 static void test_between(void **state)
 {
@@ -107,7 +107,7 @@ static void test_between(void **state)
 				  seed);
 }
 
-/* So many messages are wrong that their number exceeds the limit, and there is no bound. */
+/* If the number of wrong messages exceeds the limit, there is no bound. */
 static void test_too_many(void **state)
 {
 	struct world w = { .ahead = keep_right, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
@@ -117,14 +117,14 @@ static void test_too_many(void **state)
 	make_left_out_bound(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
-	/* Inverted messages also reveal that. */
+	/* Inverted messages also reveal that messages are wrong. */
 	w.delay[0] = w.delay[1] = 30e3;
 	make_left_out_bound(&b, &w, 1);
 	assert_false(b.usable);
 	pair_bound_release(&b);
 }
 
-/* A slew that the corrections missed is within the window of a change point. */
+/* A slew that the corrections miss is inside the window of a change point. */
 static void test_missed(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void test_missed(void **state)
 				  seed);
 }
 
-/* Nothing shows that the last messages are wrong, because the clock may have been stepped. */
+/* Nothing reveals that the last messages are wrong, because the clock may have been stepped. */
 static void test_at_end(void **state)
 {
 	(void)state;
@@ -146,8 +146,8 @@ static void test_at_end(void **state)
 }
 
 /*
- * If there are few messages and all are consistent, none is rejected, regardless of the
- * curve's error.
+ * If there are few messages and all are consistent, none is rejected, whatever the error of the
+ * curve is.
  */
 static void test_few(void **state)
 {

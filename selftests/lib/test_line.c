@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The line of a pair, compared with numbers computed by hand, and the table of methods. */
+/* Compare the line of a pair with numbers computed by hand, and test the table of methods. */
 #include "pair/estimate.h"
 #include "test.h"
 
@@ -31,7 +31,7 @@ static void test_to_second(void **state)
 	assert_int_equal(t, 999 * SEC + 7 - 2000);
 }
 
-/* Converting in both directions loses only fractions of 1 ns. */
+/* Converting in both directions changes a time by fractions of 1 ns. */
 static void test_both_ways(void **state)
 {
 	uint64_t seed = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many hosts are traced for a short time, and most pairs have few messages. A few messages
- * must not outweigh many, and linear clocks must be recognized as linear.
+ * Many hosts are traced for a short time, and most pairs have few messages. A few messages must not
+ * outweigh many others, and linear clocks must be recognized as linear.
  */
 #include <stdio.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 #define HOSTS 64
 #define SPAN (60 * SEC)
 #define MOST 400  /* maximum number of messages of a pair */
-#define LINKED 40 /* percentage of the pairs that exchange messages */
+#define LINKED 40 /* percentage of pairs that exchange messages */
 
 struct machine {
 	int64_t offset;
@@ -113,7 +113,7 @@ static void test_hulls(void **state)
 }
 
 #define THIN_HOSTS 40
-#define THIN_MESSAGES 20 /* messages of each pair */
+#define THIN_MESSAGES 20 /* number of messages of each pair */
 #define THIN_SPAN (3600 * SEC)
 #define RAMP 5e-18 /* drift of every other host, 1 / ns */
 
@@ -125,8 +125,8 @@ static int64_t read_bent_clock(const struct machine *m, uint32_t host, int64_t t
 }
 
 /*
- * No pair has enough messages to show the curvature of its clocks, which deviate by 8 ms
- * from a line, but the messages of each host with all other hosts show it.
+ * No pair has enough messages to reveal the curvature of its clocks, which deviate by 8 ms from a
+ * line. However, the messages of each host with all other hosts reveal it.
  */
 static void test_thin(void **state)
 {
@@ -172,8 +172,8 @@ static void test_thin(void **state)
 }
 
 /*
- * One host in ten reads its time alternately from the clocks of two processors. This host is
- * inconsistent with all others. It is not their time base and does not affect them.
+ * One host in ten reads its time alternately from the clocks of two processors. Such a host is
+ * inconsistent with all others. It must not become the reference or affect the others.
  */
 static void test_false_clock(void **state)
 {
@@ -217,8 +217,8 @@ static void test_false_clock(void **state)
 }
 
 /*
- * Return the processor time (s) of solving a star: clients that exchange messages with one
- * server, which is added last.
+ * Return the processor time (s) for solving a star: clients exchange messages with one server,
+ * which is added last.
  */
 static double solve_star(uint32_t clients)
 {

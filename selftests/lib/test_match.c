@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which records become messages, and which are rejected. */
+/* Check which records become messages, and which records are rejected. */
 #include <errno.h>
 #include <string.h>
 
@@ -89,8 +89,8 @@ static void test_plain(void **state)
 }
 
 /*
- * If both records have a field, the field distinguishes packets, except for fields that
- * address translation changes, and the length, which segmentation changes.
+ * If both records have a field, the field must be equal. Exceptions are fields that address
+ * translation changes, and the length, which segmentation changes.
  */
 static void test_fields(void **state)
 {
@@ -136,7 +136,7 @@ static void test_fields(void **state)
 	assert_int_equal(get_match_stats(n).nat, 8);
 }
 
-/* A source that reports only the header words, as the old probes did. */
+/* A source may report the header words only, as older probes did. */
 static void test_source_that_knows_little(void **state)
 {
 	struct net *n = *state;
@@ -150,7 +150,7 @@ static void test_source_that_knows_little(void **state)
 	expect_match_stats(n, 2, 0, 0);
 }
 
-/* A retransmission has another id. A source without ids cannot detect retransmissions. */
+/* A retransmission has a different id. A source without ids cannot detect retransmissions. */
 static void test_retransmission(void **state)
 {
 	struct net *n = *state;
@@ -168,7 +168,7 @@ static void test_retransmission(void **state)
 	expect_match_stats(n, 2, 3, 1);
 }
 
-/* A record without an id agrees with two packets that differ only in their ids. */
+/* A record without an id may belong to either of two packets that differ only in their ids. */
 static void test_between_two_packets(void **state)
 {
 	struct net *n = *state;
@@ -181,7 +181,7 @@ static void test_between_two_packets(void **state)
 	expect_match_stats(n, 0, 3, 0);
 }
 
-/* Without addresses, it is unknown whether these two hosts are one. */
+/* Without addresses, these two hosts may be one host. */
 static void test_sent_by_two_hosts(void **state)
 {
 	struct net *n = *state;
@@ -194,7 +194,7 @@ static void test_sent_by_two_hosts(void **state)
 }
 
 /*
- * A packet is seen at a bridge and at the interface below it: its message is from the last
+ * A packet is seen at a bridge and at the interface below it. Its message leads from the last
  * record at the sender to the first record at the receiver.
  */
 static void test_several_devices(void **state)
@@ -226,7 +226,7 @@ static void test_several_devices(void **state)
 }
 
 /*
- * The time in the stack is counted for packets that are seen at several places of a host and
+ * The time in the stack is counted for packets that are seen at several places of a host and that
  * are not segmented.
  */
 static void test_time_in_stack(void **state)
@@ -248,12 +248,12 @@ static void test_time_in_stack(void **state)
 		for (n->p.point = 0; n->p.point < 3; n->p.point++)
 			push_packet_at_host(n, A, NETSYNC_OUT,
 					    i * SEC + (5000 + i) * (int64_t)n->p.point);
-		/* Some packets were seen by no other host. */
+		/* No other host saw some of the packets. */
 		for (n->p.point = 0; n->p.point < 2 && i % 4; n->p.point++)
 			push_packet_at_host(n, B, NETSYNC_IN,
 					    i * SEC + 100000 +
 						    (i < 998 ? 700 : 70000) * (int64_t)n->p.point);
-		/* The packet is forwarded, or is seen at one place only. */
+		/* The packet is forwarded, or is seen at only one place. */
 		push_packet_at_host(n, C, NETSYNC_IN, i * SEC + 150000);
 		if (i % 2)
 			push_packet_at_host(n, C, NETSYNC_OUT, i * SEC + 160000);
@@ -279,8 +279,8 @@ static void test_time_in_stack(void **state)
 }
 
 /*
- * Two namespaces have devices of the same name. The records are of one packet if they have
- * the same buffer and id; otherwise, they are ambiguous.
+ * Two namespaces have devices with the same name. If two records have the same buffer and id, they
+ * belong to one packet. Otherwise, they are ambiguous.
  */
 static void test_one_name_twice(void **state)
 {
@@ -300,7 +300,7 @@ static void test_one_name_twice(void **state)
 	expect_match_stats(n, 3, 3, 0);
 }
 
-/* A packet passes a router, and each of both links has its message. */
+/* A packet passes through a router, and gives a message on each of the two links. */
 static void test_router(void **state)
 {
 	struct net *n = *state;
@@ -316,7 +316,7 @@ static void test_router(void **state)
 	assert_int_equal(count_messages(n, B, A) + count_messages(n, C, B), 0);
 }
 
-/* A container's packet passes the host's bridge before it leaves. */
+/* A container's packet passes through the host's bridge before it leaves the host. */
 static void test_sender_that_forwards(void **state)
 {
 	struct net *n = *state;
@@ -366,13 +366,13 @@ static void test_solve_in_between(void **state)
 	expect_match_stats(n, 2, 0, 0);
 	expect_match_stats(n, 2, 0, 0);
 	assert_int_equal(count_messages(n, A, B), 1);
-	/* A later repetition of the packet does not withdraw the message. */
+	/* If the packet is repeated later, the message is not withdrawn. */
 	push_packet_at_host(n, B, NETSYNC_IN, 20);
 	expect_match_stats(n, 2, 0, 1);
 	assert_int_equal(count_messages(n, A, B), 1);
 }
 
-/* Very many packets with one key take little time and give no message. */
+/* Very many packets with one key take little time and lead to no message. */
 static void test_storm(void **state)
 {
 	struct net *n = *state;
@@ -434,7 +434,7 @@ static void test_any_order(void **state)
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup_match_net, teardown_match_net)
 
-/* If the number of records is limited, the oldest records are dropped. */
+/* If the number of records is limited, the oldest records are dropped first. */
 static void test_limit(void **state)
 {
 	struct netsync_stats stats = { .size = sizeof(stats) };
@@ -452,7 +452,7 @@ static void test_limit(void **state)
 	assert_int_equal(netsync_get_stats(n->ns, &stats), 0);
 	assert_int_equal(stats.packets, 6000);
 	assert_true(stats.evicted > 0);
-	/* The limit cannot be so low that nothing is ever matched. */
+	/* However low the limit is, some packets can be matched. */
 	netsync_limit_packets(n->ns, 0);
 	n->p.tcp.seq = 999999;
 	push_packet_at_host(n, A, NETSYNC_OUT, 5000000);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several clocks of one machine see the same packets. To the library, an LTTng trace, a
- * trace.dat file and a capture are three hosts.
+ * Several clocks of one machine see the same packets. For the library, an LTTng trace, a trace.dat
+ * file and a capture of one machine are three hosts.
  */
 #include "matcher.h"
 
 #define MSS 1448u
 
-/* The machines on a packet's path, and the maximum number of clocks of each. */
+/* The machines on a packet's path, and the maximum number of clocks on each machine. */
 enum { SENDER, ROUTER, RECEIVER, MACHINES };
 enum { CLOCKS = 3 };
 
@@ -21,7 +21,7 @@ static int get_machine_of_clock(uint32_t host)
 	return (int)host / CLOCKS;
 }
 
-/* Only the test knows how far apart the clocks are. */
+/* The distances between the clocks, which the library does not know. */
 static int64_t read_shown_time(uint32_t host, int64_t time)
 {
 	return time + host * 1000 * SEC;
@@ -43,8 +43,8 @@ static int setup_clocks(void **state)
 }
 
 /*
- * Add a packet with the fields that one source reports: all fields; fields without options
- * and offload, as in LTTng's own events; or the fields on the wire.
+ * Add a packet with the fields that one source reports: all fields, all fields except options and
+ * offload (like LTTng's own events), or only the fields on the wire.
  */
 static void add_packet_by_clock(struct bench *b, uint32_t host, int dir, int64_t time)
 {
@@ -104,8 +104,8 @@ static size_t count_messages_between(const struct bench *b, uint32_t from, uint3
 }
 
 /*
- * For all combinations of clocks at both ends, each clock of one end has its message to each
- * clock of the other end.
+ * For all combinations of clocks at both ends, check that each clock at one end has its message to
+ * each clock at the other end.
  */
 static void check_every_mixture(struct bench *b)
 {
@@ -181,7 +181,7 @@ static void add_segment_by_clock(struct bench *b, uint32_t host, int dir, int64_
 	b->p = base;
 }
 
-/* One clock sees the socket's packets, and the other clocks see the packets on the wire. */
+/* One clock sees the packets at sockets, and the other clocks see the packets on the wire. */
 static void test_cut(void **state)
 {
 	struct bench *b = *state;
@@ -204,11 +204,11 @@ static void test_cut(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		expect_found_message(b, wire, far, read_shown_time(wire, 20 + i),
 				     read_shown_time(far, 100 + i));
-	/* Packets that are found as a whole are not searched for in parts. */
+	/* Packets that match as a whole are not searched for in parts. */
 	assert_int_equal(b->num, 0);
 }
 
-/* All clocks of a router see the packets that arrive and the packets that leave. */
+/* All clocks of a router see the packets that arrive and those that leave. */
 static void test_router(void **state)
 {
 	struct bench *b = *state;
@@ -229,7 +229,7 @@ static void test_router(void **state)
 					count_messages_between(b, get_clock_of_machine(SENDER, i),
 							       get_clock_of_machine(RECEIVER, 1)),
 					out >> i & 1);
-			/* If there are several clocks, the order is unknown. */
+			/* The order of records from several clocks is unknown. */
 			for (int i = 0; i < CLOCKS; i++)
 				assert_int_equal(
 					count_messages_between(b, get_clock_of_machine(ROUTER, i),
@@ -239,7 +239,7 @@ static void test_router(void **state)
 	}
 }
 
-/* A clock of the router sees the packets that the router sends, but not those it receives. */
+/* A clock of the router sees the packets that the router sends, but not those that it receives. */
 static void test_router_in_the_dark(void **state)
 {
 	struct bench *b = *state;
@@ -261,7 +261,7 @@ static void test_router_in_the_dark(void **state)
 					   get_clock_of_machine(RECEIVER, 1)));
 }
 
-/* As above, but the packets are segmented along the path. */
+/* A clock of the router sees only sent packets, and packets are segmented along the path. */
 static void test_parts_in_the_dark(void **state)
 {
 	struct bench *b = *state;
@@ -285,7 +285,7 @@ static void test_parts_in_the_dark(void **state)
 	assert_true(count_messages_between(b, dark, to));
 }
 
-/* One clock sees addresses before they are translated, and the other clocks see them afterwards. */
+/* One clock sees addresses before translation, and the other clocks see them after translation. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -302,7 +302,7 @@ static void test_nat(void **state)
 	assert_int_equal(sum_match_counts(&b->m).nat, 0);
 	assert_int_equal(b->num, 600);
 	check_true_messages(b);
-	/* If only that clock is traced, the match is unambiguous. */
+	/* If only this clock is traced, the match is unambiguous. */
 	change_to_next_packet(b);
 	b->p.saddr[15] = 1;
 	add_packet_by_clocks(b, SENDER, 1, NETSYNC_OUT, 100);
@@ -343,7 +343,7 @@ static void test_losses(void **state)
 					1000, 1500);
 }
 
-/* The offsets of all clocks become known, and memory use does not grow. */
+/* The offsets of all clocks become known, and memory use stays constant. */
 static void test_memory(void **state)
 {
 	struct bench *b = *state;

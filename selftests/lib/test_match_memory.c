@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long records are kept: no message is lost, and memory use does not grow. */
+/* Check how long records are kept: no message may be lost, and memory use must not grow. */
 #include "matcher.h"
 
 /* The clocks of A and B are decades apart. */
 #define APART (INT64_C(1) << 61)
 
-/* Add packet i at one end. Packets alternate between the two directions. */
+/* Add packet number i at one end. Packets alternate between both directions. */
 static void add_numbered_packet(struct bench *b, int i, int dir, int64_t gap)
 {
 	bool back = i % 2;
@@ -24,7 +24,7 @@ static void advance_host(struct bench *b, uint32_t host, int64_t time)
 	matcher_advance(&b->m, host, time);
 }
 
-/* Each packet is matched once. Hosts without further events are marked. */
+/* Each packet is matched once. The test marks hosts that have no further events. */
 static void test_stream(void **state)
 {
 	struct bench *b = *state;
@@ -44,7 +44,7 @@ static void test_stream(void **state)
 	assert_int_equal(b->num, 500000);
 }
 
-/* Packets exchanged with machines that are not traced are not kept either. */
+/* Packets exchanged with machines that are not traced are not kept forever. */
 static void test_unmatched(void **state)
 {
 	struct bench *b = *state;
@@ -64,7 +64,7 @@ static void test_unmatched(void **state)
 	assert_int_equal(b->m.evicted, 0);
 }
 
-/* The packets of one host arrive long before those of the other. */
+/* The packets of one host arrive long before the packets of the other host. */
 static void test_behind(void **state)
 {
 	struct bench *b = *state;
@@ -87,7 +87,7 @@ static void test_behind(void **state)
 	assert_int_equal(b->num, n);
 }
 
-/* All packets of one host arrive before all packets of the other. */
+/* All packets of one host arrive before all packets of the other host. */
 static void test_one_after_the_other(void **state)
 {
 	struct bench *b = *state;
@@ -105,7 +105,7 @@ static void test_one_after_the_other(void **state)
 	assert_int_equal(b->num, n);
 }
 
-/* A host without any events makes the library keep the packets of all other hosts. */
+/* While a host has no events at all, the library keeps the packets of all other hosts. */
 static void test_silent_host(void **state)
 {
 	struct bench *b = *state;
@@ -117,7 +117,7 @@ static void test_silent_host(void **state)
 		advance_host(b, B, i * INT64_C(1000000) + APART);
 	}
 	assert_int_equal(count_kept_records(&b->m), 100000);
-	/* The host appears: it was on the path between two of the other hosts. */
+	/* The host appears, on the path between two of the other hosts. */
 	b->p.saddr[15] = 1;
 	b->p.daddr[15] = 2;
 	for (int i = 0; i < 50000; i += 2) {
@@ -129,7 +129,7 @@ static void test_silent_host(void **state)
 	assert_int_equal(b->num, 75000);
 }
 
-/* If a host that had ended returns, the library waits for it. */
+/* If a host has ended and returns, the library waits for its packets again. */
 static void test_back(void **state)
 {
 	struct bench *b = *state;
@@ -155,7 +155,7 @@ static void test_back(void **state)
 	assert_int_equal(b->num, 2 * half);
 }
 
-/* At the limit, the oldest records are dropped and counted. */
+/* At the limit, the oldest records are dropped and counted as dropped. */
 static void test_limit(void **state)
 {
 	struct bench *b = *state;
@@ -174,10 +174,7 @@ static void test_limit(void **state)
 	assert_int_equal(b->num, 500);
 }
 
-/*
- * A key that is used again is distinguished from its first use only as long as the first
- * record is kept.
- */
+/* If a key is used again, both uses are distinguished only as long as the first record is kept. */
 static void test_reuse(void **state)
 {
 	struct bench *b = *state;
@@ -194,7 +191,7 @@ static void test_reuse(void **state)
 		advance_host(b, B, t + APART);
 	}
 	expect_match_counts(b, 200000, 0, 0);
-	/* Within a second, this is the same packet, sent twice. */
+	/* Within a second, these records are one packet that was sent twice. */
 	b->p.tcp.ack++;
 	for (int i = 0; i < 2; i++) {
 		add_packet_at_host(b, A, NETSYNC_OUT, 100 * SEC + i * SEC);
@@ -203,7 +200,7 @@ static void test_reuse(void **state)
 	expect_match_counts(b, 200000, 4, 0);
 }
 
-/* The counts of a pair are its events by outcome. */
+/* Each event of a pair is counted by its outcome. */
 static void test_pairs(void **state)
 {
 	struct bench *b = *state;
@@ -230,14 +227,14 @@ static void test_pairs(void **state)
 	assert_null(peers_find(&b->m.peers, A, C));
 }
 
-/* The offsets of all clocks soon become known, regardless of the number of hosts. */
+/* Check that the offsets of all clocks soon become known, whatever the number of hosts is. */
 static void check_many_hosts(struct bench *b, int ids)
 {
 	enum { MANY = 1000 };
 
 	for (int i = HOSTS; i < MANY; i++)
 		assert_int_equal(matcher_add_host(&b->m), 0);
-	/* Once a second, each host sends a packet to the next host. */
+	/* Once a second, each host sends a packet to the next one. */
 	for (int i = 0; i < 400000; i++) {
 		uint32_t from = (uint32_t)i % MANY, to = (from + 1) % MANY;
 		int64_t t = i * INT64_C(1000000);
@@ -260,7 +257,10 @@ static void test_many_hosts(void **state)
 	check_many_hosts(*state, UINT16_MAX);
 }
 
-/* All hosts use the same ports and only a few ids, so that several hosts share a key. */
+/*
+ * All hosts use the same ports and only a few ids, so that packets of several hosts have equal
+ * keys.
+ */
 static void test_many_hosts_udp(void **state)
 {
 	struct bench *b = *state;
@@ -271,8 +271,8 @@ static void test_many_hosts_udp(void **state)
 }
 
 /*
- * Only their lengths distinguish these datagrams, as for a beacon over IPv6, and the lengths
- * repeat after half a minute. The datagrams are not kept that long, although there are few.
+ * Datagrams differ only in their lengths, like beacons over IPv6, and lengths repeat after half a
+ * minute. Although there are few datagrams, they are not kept for this long.
  */
 static void test_rare(void **state)
 {

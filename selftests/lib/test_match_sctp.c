@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SCTP packets are matched by the verification tag and the number of the first DATA chunk. */
+/* Match SCTP packets by the verification tag and the number of the first DATA chunk. */
 #include "matcher.h"
 
 enum { DATA = 0, INIT = 1, SACK = 3, HEARTBEAT = 4 };
 
-/* Make a packet of a sender that does not count IP ids. */
+/* Make a packet from a sender that does not count IP ids. */
 static void make_sctp_packet(struct bench *b)
 {
 	b->p.protocol = 132;
@@ -30,7 +30,7 @@ static void test_data(void **state)
 	struct bench *b = *state;
 
 	make_sctp_packet(b);
-	/* The chunk numbers wrap. */
+	/* The chunk numbers wrap around. */
 	for (int i = 0; i < 100; i++) {
 		b->p.sctp.tsn++;
 		add_packet_at_both(b, i * SEC);
@@ -40,7 +40,7 @@ static void test_data(void **state)
 	expect_found_message(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* Each change makes another packet, so no sent packet is received. */
+/* Each change makes a different packet, so that no sent packet is received. */
 static void test_fields(void **state)
 {
 	struct bench *b = *state;
@@ -80,7 +80,7 @@ static void test_fields(void **state)
 	expect_match_counts(b, 0, 0, 14);
 }
 
-/* If ids are counted, it is known which of two transmissions was received. */
+/* If the sender counts ids, they tell which of two transmissions was received. */
 static void test_sent_again(void **state)
 {
 	struct bench *b = *state;
@@ -98,7 +98,7 @@ static void test_sent_again(void **state)
 	add_packet_at_host(b, B, NETSYNC_IN, 600);
 	expect_match_counts(b, 2, 3, 1);
 	expect_found_message(b, A, B, 500, 600);
-	/* The second transmission contains another chunk in addition. */
+	/* The second transmission also contains another chunk. */
 	b->p.sctp.tsn++;
 	b->p.ip_id = 0;
 	add_packet_at_host(b, A, NETSYNC_OUT, 10);
@@ -110,7 +110,7 @@ static void test_sent_again(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Several packets are sent at once with the number of the first one. */
+/* Several packets are sent as one, with the number of the first one. */
 static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
@@ -132,7 +132,7 @@ static void test_segmentation(void **state)
 	expect_match_counts(b, 9, 0, 0);
 	assert_int_equal(b->num, 4);
 	expect_found_message(b, A, B, 20, 100);
-	/* The packet is retransmitted, one of both times together with others. */
+	/* The packet is retransmitted. One of the two transmissions also contains other packets. */
 	b->p.point = 0;
 	add_packet_at_host(b, A, NETSYNC_OUT, 200);
 	b->p.len = 5000;
@@ -144,7 +144,7 @@ static void test_segmentation(void **state)
 	expect_match_counts(b, 9, 3, 0);
 }
 
-/* Packets without DATA are matched by their ids, or if only one packet of a kind exists. */
+/* Packets without DATA are matched by their ids, or if only one such packet exists. */
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;
@@ -168,7 +168,7 @@ static void test_without_data(void **state)
 	expect_match_counts(b, 618, 600, 0);
 }
 
-/* The tag does not change when addresses are translated. The first packet has no tag. */
+/* Address translation does not change the tag. The first packet has no tag. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;

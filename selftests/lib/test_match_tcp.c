@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Segments that are segmented, merged, lost and retransmitted along their path. */
+/* Match TCP segments that are split, merged, lost and retransmitted along their path. */
 #include "matcher.h"
 
 #define MSS 1448
@@ -44,7 +44,7 @@ static void test_put_together(void **state)
 	expect_found_message(b, A, B, 29, 100);
 }
 
-/* Segments are split at other places than those at which they were merged. */
+/* Segments are split at places other than those at which they were merged. */
 static void test_other_edges(void **state)
 {
 	struct bench *b = *state;
@@ -57,7 +57,7 @@ static void test_other_edges(void **state)
 	assert_int_equal(b->num, 2);
 	expect_found_message(b, A, B, 10, 100);
 	expect_found_message(b, A, B, 20, 200);
-	/* In the opposite direction, both sent segments begin in the first received one. */
+	/* In the opposite direction, both sent segments begin within the first received one. */
 	b->p.tcp.ack++;
 	add_tcp_segment(b, A, NETSYNC_OUT, 10, 0, 33 * MSS);
 	add_tcp_segment(b, A, NETSYNC_OUT, 20, 33 * MSS, 37 * MSS);
@@ -68,7 +68,7 @@ static void test_other_edges(void **state)
 	expect_found_message(b, A, B, 20, 100);
 }
 
-/* The receiver's trace is read first, and the sequence number wraps. */
+/* The receiver's trace is read first, and sequence numbers wrap around. */
 static void test_wrap(void **state)
 {
 	struct bench *b = *state;
@@ -86,7 +86,7 @@ static void test_wrap(void **state)
 	expect_found_message(b, A, B, 10, 100);
 }
 
-/* A lost part is retransmitted, which the id reveals. */
+/* A lost part is retransmitted, and its id reveals this. */
 static void test_sent_again(void **state)
 {
 	struct bench *b = *state;
@@ -105,7 +105,7 @@ static void test_sent_again(void **state)
 	expect_found_message(b, A, B, 500, 600);
 }
 
-/* If neither an id nor a timestamp reveals the retransmission, nothing is guessed. */
+/* If neither an id nor a timestamp reveals a retransmission, the segment is not matched. */
 static void test_sent_again_unclear(void **state)
 {
 	struct bench *b = *state;
@@ -120,7 +120,7 @@ static void test_sent_again_unclear(void **state)
 	expect_match_counts(b, 10, 2, 0);
 	assert_int_equal(b->num, 1);
 	expect_found_message(b, A, B, 10, 100);
-	/* The first part is retransmitted, and the received segment could be either of the two. */
+	/* The first part is retransmitted, so that the received segment can be either of two. */
 	b->p.tcp.ack++;
 	add_tcp_segment(b, A, NETSYNC_OUT, 10, 0, 10 * MSS);
 	add_tcp_segment(b, A, NETSYNC_OUT, 500, 0, MSS);
@@ -130,8 +130,8 @@ static void test_sent_again_unclear(void **state)
 }
 
 /*
- * A segment is seen on each of several devices. When it is sent, the last device counts;
- * when it is received, the first one does.
+ * A segment is seen on several devices. For a sent segment, the last device counts; for a received
+ * segment, the first device counts.
  */
 static void test_devices(void **state)
 {
@@ -148,16 +148,16 @@ static void test_devices(void **state)
 }
 
 /*
- * A packet is seen at sockets and at devices: it is segmented after the socket, and merged
- * before the other socket.
+ * A packet is seen at sockets and at devices. It is split after the sending socket and merged
+ * before the receiving socket.
  */
 static void test_socket_and_device(void **state)
 {
 	struct bench *b = *state;
 
 	/*
-	 * The rounds are: with ids and timestamps, with ids only, with neither, and received
-	 * as sent.
+	 * The rounds have ids and timestamps, only ids, or neither; in the last round, segments are
+	 * received as they were sent.
 	 */
 	for (int round = 0; round < 4; round++) {
 		b->p.tcp.ack++;
@@ -179,7 +179,7 @@ static void test_socket_and_device(void **state)
 	}
 }
 
-/* One end was seen at both places, and the other end at its socket. */
+/* One host sees the packet at its socket and its device, the other host only at its socket. */
 static void test_socket_and_device_of_one(void **state)
 {
 	struct bench *b = *state;
@@ -236,7 +236,7 @@ static void test_router_of_parts(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* The segments are merged to the sent form again, but are split along the path. */
+/* Segments are split along the path and then merged into their original form. */
 static void test_router_in_parts(void **state)
 {
 	struct bench *b = *state;
@@ -253,7 +253,7 @@ static void test_router_in_parts(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* Two hosts that may not be one sent the segment, and neither received it from the other. */
+/* Two different hosts may have sent the segment, and neither received it from the other. */
 static void test_no_router(void **state)
 {
 	struct bench *b = *state;
@@ -268,7 +268,7 @@ static void test_no_router(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-/* A segment with data and one without data never match. */
+/* Segments with data never match segments without data. */
 static void test_without_data(void **state)
 {
 	struct bench *b = *state;
@@ -278,7 +278,7 @@ static void test_without_data(void **state)
 	expect_match_counts(b, 0, 0, 2);
 }
 
-/* Keep-alives and window probes differ only in the id. */
+/* Keep-alives and window probes differ only in their ids. */
 static void test_probes(void **state)
 {
 	struct bench *b = *state;
@@ -298,7 +298,7 @@ static void test_probes(void **state)
 	expect_match_counts(b, 80, 8, 0);
 }
 
-/* Addresses and ports are translated along the path, also of packets that are segmented. */
+/* Addresses and ports are translated along the path, including those of split packets. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -315,7 +315,7 @@ static void test_nat(void **state)
 	assert_int_equal(b->num, 2);
 	expect_found_message(b, A, B, 10, 100);
 	expect_found_message(b, A, B, 20, 210);
-	/* Without fields that identify it, the packet is not matched. */
+	/* Without fields that identify the packet, it is not matched. */
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP);
 	b->p.tcp.ack++;
 	add_tcp_segment(b, A, NETSYNC_OUT, 10, 0, 100);
@@ -339,20 +339,20 @@ static void test_namespaces(void **state)
 	expect_found_message(b, A, B, 20, 100);
 }
 
-/* ---- a stream over a network that loses packets ------------------------ */
+/* ---- a TCP stream over a network that loses packets -------------------- */
 
 struct stream {
 	uint64_t seed;
 	int64_t now;	 /* time of the sender */
 	int64_t arrival; /* time of the last arrival */
 	uint16_t id;
-	uint32_t wait; /* bytes that are merged, but not yet passed on: */
+	uint32_t wait; /* bytes that have been merged, but not passed on yet: */
 	uint32_t wait_from;
 	uint16_t wait_id;
 	uint32_t wait_tsval;
 	struct netsync_packet *event; /* all packet events */
 	size_t events;
-	bool devices; /* packets are also seen at devices, at odd times */
+	bool devices; /* packets are also seen at devices, at times with odd numbers */
 };
 
 static void add_stream_event(struct bench *b, struct stream *s, uint32_t host, int dir,
@@ -368,7 +368,7 @@ static void add_stream_event(struct bench *b, struct stream *s, uint32_t host, i
 	p->gso_size = p->len > MSS ? MSS : 0;
 }
 
-/* Add the event of a receiving socket, at an even time. */
+/* Add the event of a receiving socket, at a time with an even number. */
 static void receive_at_sockets(struct bench *b, struct stream *s, uint32_t point, uint32_t from,
 			       uint32_t len, uint16_t id, uint32_t tsval)
 {
@@ -410,7 +410,7 @@ static void receive_stream_bytes(struct bench *b, struct stream *s, uint32_t fro
 		receive_at_sockets(b, s, 1, from, len, id, b->p.tcp.tsval);
 }
 
-/* Send bytes, and retransmit lost segments slightly later. */
+/* Send bytes. Retransmit lost segments a little later. */
 static void send_stream_bytes(struct bench *b, struct stream *s, uint32_t from, uint32_t len,
 			      int tries)
 {
@@ -516,7 +516,7 @@ static void check_stream(struct bench *b, uint32_t unknown, bool devices, uint64
 	t = sum_match_counts(&b->m);
 	assert_true(t.matched * 100 >= s.events * percent);
 	assert_int_equal(t.matched + t.ambiguous + t.unmatched, s.events);
-	/* No message is wrong: nothing was received within 30 us, or 29.8 us. */
+	/* No message is wrong: no message took less than 30 us, or 29.8 us with devices. */
 	for (size_t i = 0; i < b->num; i++) {
 		assert_true(b->found[i].recv - b->found[i].send >= 29800);
 		assert_int_equal(b->found[i].send & 1, devices);
@@ -552,7 +552,7 @@ static void test_stream_with_neither(void **state)
 	check_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP | NETSYNC_HAS_GSO, false, 60);
 }
 
-/* Lost segments were seen separately at the device. */
+/* The device sees lost segments separately. */
 static void test_stream_at_devices(void **state)
 {
 	check_stream(*state, 0, true, 98);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Datagrams and pings. */
+/* Match datagrams and pings. */
 #include "matcher.h"
 
 static void make_udp_packet(struct bench *b)
@@ -40,8 +40,8 @@ static void test_broadcast(void **state)
 }
 
 /*
- * If ids are not counted, the payload identifies a datagram, or its length if the payload is
- * unknown.
+ * If the sender does not count ids, a datagram is identified by its payload, or by its length if
+ * the payload is unknown.
  */
 static void test_without_ids(void **state)
 {
@@ -70,7 +70,7 @@ static void test_without_ids(void **state)
 	expect_match_counts(b, 30, 4, 0);
 }
 
-/* Checksums are compared if both records have a final checksum. */
+/* Checksums are compared if they are final in both records. */
 static void test_checksum(void **state)
 {
 	struct bench *b = *state;
@@ -92,7 +92,7 @@ static void test_checksum(void **state)
 	expect_match_counts(b, 4, 0, 2);
 }
 
-/* Several datagrams are sent at once, with consecutive ids. */
+/* Several datagrams with consecutive ids are sent as one. */
 static void test_segmentation(void **state)
 {
 	struct bench *b = *state;
@@ -115,7 +115,7 @@ static void test_segmentation(void **state)
 	assert_int_equal(b->num, 1);
 	expect_found_message(b, A, B, 10, 100);
 	b->p.fields &= ~(uint32_t)(NETSYNC_HAS_DIGEST | NETSYNC_HAS_CHECKSUM);
-	/* In the opposite direction, the last datagram that was sent counts. */
+	/* In the opposite direction, the message is that of the last datagram that was sent. */
 	b->p.ip_id = 300;
 	for (int i = 0; i < 3; i++) {
 		add_packet_at_host(b, A, NETSYNC_OUT, 10 + i);
@@ -154,7 +154,7 @@ static void test_ping(void **state)
 	expect_found_message(b, B, A, 5 * SEC + 60, 5 * SEC + 99);
 }
 
-/* The source address differs at the other end, or the destination address does. */
+/* Either the source address or the destination address is translated. */
 static void test_nat(void **state)
 {
 	struct bench *b = *state;
@@ -182,7 +182,7 @@ static void test_nat(void **state)
 	expect_found_message(b, A, B, 99 * SEC, 99 * SEC + 50);
 }
 
-/* Both addresses differ at the other end, so only the payload is unambiguous. */
+/* Both addresses are translated, so that only the payload identifies a datagram. */
 static void test_nat_of_both(void **state)
 {
 	struct bench *b = *state;
@@ -197,7 +197,7 @@ static void test_nat_of_both(void **state)
 		b->p.saddr[13]++;
 		b->p.daddr[13]++;
 		add_packet_at_host(b, B, NETSYNC_IN, 100 + i);
-		/* A datagram with another payload or another length is another datagram. */
+		/* A datagram with a different payload or length is a different datagram. */
 		b->p.udp.digest++;
 		b->p.len += i ? 0 : 1;
 		add_packet_at_host(b, C, NETSYNC_IN, 100 + i);
@@ -206,7 +206,10 @@ static void test_nat_of_both(void **state)
 	expect_found_message(b, A, B, 11, 101);
 }
 
-/* Two clients behind one address use the same id, so either can have sent the datagram. */
+/*
+ * Two clients behind one address use the same id, so that either of them may have sent the
+ * datagram.
+ */
 static void test_nat_unclear(void **state)
 {
 	struct bench *b = *state;
@@ -219,7 +222,9 @@ static void test_nat_unclear(void **state)
 	add_packet_at_host(b, B, NETSYNC_IN, 100);
 	expect_match_counts(b, 0, 3, 0);
 	assert_int_equal(b->num, 0);
-	/* A datagram that was found under its own addresses is not a candidate. */
+	/*
+	 * A datagram that has matched with its own addresses is not compared with translated ones.
+	 */
 	b->p.ip_id++;
 	add_packet_at_host(b, C, NETSYNC_OUT, 200);
 	add_packet_at_host(b, B, NETSYNC_IN, 300);
@@ -243,7 +248,7 @@ static void test_ping_nat(void **state)
 		b->p.icmp.id = 99;
 		b->p.saddr[13] = 0;
 		add_packet_at_host(b, A, NETSYNC_OUT, i * SEC);
-		/* The identifier may be translated as well. */
+		/* Address translation may also change the identifier. */
 		b->p.icmp.id = (uint16_t)(99 + i % 2);
 		b->p.saddr[13] = 99;
 		add_packet_at_host(b, B, NETSYNC_IN, i * SEC + 50);
@@ -251,7 +256,7 @@ static void test_ping_nat(void **state)
 	expect_match_counts(b, 40, 0, 0);
 	assert_int_equal(sum_match_counts(&b->m).nat, 40);
 	expect_found_message(b, A, B, 5 * SEC, 5 * SEC + 50);
-	/* A ping with another sequence number is another ping. */
+	/* A ping with a different sequence number is a different ping. */
 	add_packet_at_host(b, A, NETSYNC_OUT, 0);
 	b->p.saddr[13] = 1;
 	b->p.icmp.seq++;
@@ -261,7 +266,7 @@ static void test_ping_nat(void **state)
 	expect_match_counts(b, 40, 0, 3);
 }
 
-/* Ids are not counted, and only one source reports a digest of the payload. */
+/* The sender does not count ids, and only one source reports digests of payloads. */
 static void test_digest_of_one(void **state)
 {
 	struct bench *b = *state;
@@ -280,7 +285,7 @@ static void test_digest_of_one(void **state)
 	}
 	expect_match_counts(b, 200, 0, 0);
 	assert_int_equal(sum_match_counts(&b->m).nat, 0);
-	/* Two datagrams of equal length could be each other. */
+	/* Two datagrams of equal length are ambiguous. */
 	b->p.len = 20;
 	for (int i = 0; i < 2; i++) {
 		b->p.fields |= NETSYNC_HAS_DIGEST;
@@ -292,7 +297,7 @@ static void test_digest_of_one(void **state)
 	expect_match_counts(b, 200, 4, 0);
 }
 
-/* A lost datagram among many similar ones does not prevent the others from being matched. */
+/* A lost datagram among many similar ones does not keep the others from being matched. */
 static void test_lost_among_many(void **state)
 {
 	struct bench *b = *state;

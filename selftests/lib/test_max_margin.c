@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The line, the possible slopes and the bounds of a pair, compared with a solver that
- * tries every line through two messages, on small random cases.
+ * Compare the line, the possible slopes and the bounds of a pair with those of a solver that tries
+ * every line through two messages. The random cases are small.
  */
 #include "bound/rate-bound.h"
 #include "messages.h"
@@ -18,7 +18,7 @@ struct observation {
 	double limit;
 };
 
-/* Is y = p.y + s (x - p.x) everywhere at most U and at least L? */
+/* Return whether y = p.y + s (x - p.x) is at most U and at least L everywhere. */
 static bool is_line_possible(const struct observation *c, const struct point *p, double s)
 {
 	if (fabs(s) > c->limit + TINY)
@@ -45,10 +45,10 @@ static double compute_strip_width(const struct observation *c, double s)
 
 /* The result of the solver. */
 struct truth {
-	double widest; /* the largest width over all slopes within the limit */
+	double widest; /* the largest width for any slope within the limit */
 	double slope_min;
 	double slope_max;
-	double lowest; /* the lowest value at x of a possible line */
+	double lowest; /* the lowest value at x of any possible line */
 	double highest;
 };
 
@@ -83,8 +83,8 @@ static struct truth find_true_ranges(const struct observation *c, int64_t x)
 			s = (double)(p->y - q->y) / (double)(p->x - q->x);
 			try_truth_line(c, &t, p, s, x);
 			/*
-			 * The width is a concave function of the slope, so its maximum is at
-			 * the slope of an edge.
+			 * The width is a concave function of the slope, so it is largest at the
+			 * slope of an edge.
 			 */
 			s = fmax(fmin(s, c->limit), -c->limit);
 			t.widest = fmax(t.widest, compute_strip_width(c, s));
@@ -102,7 +102,7 @@ static int compare_cloud_by_place(const void *a, const void *b)
 	return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* Make a cloud of points, all of which can be corners. */
+/* Make a cloud of points, any of which can be a corner. */
 static void make_point_cloud(struct direction *c, const struct point *p, int n, bool back)
 {
 	struct point sorted[MAX_POINTS];
@@ -145,13 +145,13 @@ static void draw_observation(struct observation *c, uint64_t *seed, int64_t rang
 	}
 }
 
-/* Both clouds cover the same times, so the width of the strip is limited. */
+/* Return whether the width of the strip is limited, because both clouds cover the same times. */
 static bool is_strip_limited(const struct estimate *e)
 {
 	return e->overlap_from < e->overlap_to;
 }
 
-/* Return the range that linear clocks leave at x, as computed by bound.c, in small units. */
+/* Return the range at x that linear clocks permit, as computed by bound.c, in small units. */
 static struct range compute_bound_at(const struct observation *c, int64_t x)
 {
 	const struct limits limits = { .slope = c->limit };
@@ -248,7 +248,7 @@ static void test_barely_feasible(void **state)
 	assert_true(not > 1000);
 }
 
-/* If no line fits, the widest "strip" is the smallest overlap. */
+/* If no line is possible, the widest "strip" is the smallest overlap. */
 static void test_infeasible(void **state)
 {
 	uint64_t seed = 3;
@@ -277,8 +277,8 @@ static void test_infeasible(void **state)
 }
 
 /*
- * If the clouds touch, a line is possible; if they overlap by 1 ns, none is. The decision is
- * made without rounding.
+ * If the clouds touch, a line is possible. If they overlap by 1 ns, no line is possible. Rounding
+ * does not affect the decision.
  */
 static void test_exact_decision(void **state)
 {
@@ -286,7 +286,7 @@ static void test_exact_decision(void **state)
 
 	(void)state;
 	for (int overlap = 0; overlap < 2; overlap++) {
-		/* The three points are far apart on a line of slope 1/2^20. */
+		/* The three points are far apart, on a line with slope 1/2^20. */
 		const struct point up[] = { { -far, -(far >> 20) }, { far, far >> 20 } };
 		const struct point down = { t0, (t0 >> 20) + overlap };
 		struct pair p = { .host = { 0, 1 } };
@@ -315,7 +315,7 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
-/* A skew beyond the limit is reported; the line nevertheless follows it. */
+/* If the skew exceeds the limit, this is reported, but the line has this skew. */
 static void test_skew_beyond_limit(void **state)
 {
 	struct pairs ps = { 0 };
@@ -337,7 +337,7 @@ static void test_skew_beyond_limit(void **state)
 	pairs_release(&ps);
 }
 
-/* Return the least-squares value of one direction at x in full precision. */
+/* Return the least-squares value of one direction at x, in full precision. */
 static long double fit_least_squares(const struct point *p, size_t n, long double x,
 				     long double *slope)
 {
@@ -382,7 +382,7 @@ static void test_regression(void **state)
 					add_message(&ps, 1, 0, q->x + q->y, q->x);
 				else
 					add_message(&ps, 0, 1, q->x, q->x + q->y);
-				/* The result is as exact for 2^59 ns as for 1 ns. */
+				/* The result is as exact at 2^59 ns as at 1 ns. */
 				x += q->x / (2 * N);
 			}
 		}
@@ -391,7 +391,7 @@ static void test_regression(void **state)
 		estimate_regression(&e, ps.pair[0], 500e-6);
 		for (int side = 0; side < 2; side++)
 			y += fit_least_squares(p[side], N, x, &slope[side]) / 2;
-		/* The parentheses prevent the first word from becoming a float. */
+		/* The parentheses keep the first number from becoming a float. */
 		assert_float_equal((e.line.slope - (slope[0] + slope[1]) / 2) * span, 0, 1);
 		assert_float_equal(((long double)e.line.y - y + e.line.frac +
 				    e.line.slope * (double)(x - e.line.x)),

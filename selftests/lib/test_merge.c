@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All messages are divided into parts. Merging the parts in any order gives the same as
+ * Divide all messages into parts. Merging the parts in any order must give the same result as
  * adding all messages.
  */
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static const int64_t origin[HOSTS] = { EPOCH, EPOCH - 7 * SEC, EPOCH + SEC, EPOCH };
 
-/* Draw the origin of a part, from which the times of its messages count. */
+/* Draw the time origin of a part. The times of its messages are relative to this origin. */
 static void draw_part_origins(uint64_t *seed, int64_t *from)
 {
 	for (int h = 0; h < HOSTS; h++)
@@ -30,7 +30,7 @@ static void add_part_message(struct pairs *ps, const int64_t *from, const uint32
 	assert_int_equal(pairs_add(ps, &a, &b), 0);
 }
 
-/* All messages, and the messages in parts. @span determines the width of bins. */
+/* All messages, as a whole and in parts. @span determines the width of bins. */
 struct parts {
 	struct pairs all;
 	struct pairs part[PARTS];
@@ -110,7 +110,7 @@ static void assert_same(const struct pairs *a, const struct pairs *b)
 	}
 }
 
-/* Merge in orders that begin with different parts. Some of the parts were settled before. */
+/* Merge in orders that begin with different parts. Some of the parts were already settled. */
 static void test_any_order(void **state)
 {
 	static const int64_t resolution[HOSTS] = { 1, 1000, 1, 1 };
@@ -144,7 +144,7 @@ static void test_any_order(void **state)
 	}
 }
 
-/* The bins of one part are already wider than those of the others, because it has more of them. */
+/* The bins of one part are already wider than the bins of the others, because it has more bins. */
 static void test_other_width(void **state)
 {
 	struct pairs sum = { 0 }, all = { 0 }, wide = { 0 }, narrow = { 0 };
@@ -175,9 +175,9 @@ static void test_other_width(void **state)
 }
 
 /*
- * If a hundred hosts all exchange messages, each pair has enough bins to show the curvature
- * of its clocks. If there are more pairs, none has more bins, because otherwise the data
- * kept would depend on the order of pairs.
+ * If a hundred hosts all exchange messages, each pair has enough bins to reveal the curvature of
+ * its clocks. If there are more pairs, no pair has more bins than others, because otherwise the
+ * order of pairs would affect the stored data.
  */
 static void test_many_pairs(void **state)
 {

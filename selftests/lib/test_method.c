@@ -24,7 +24,7 @@ static void test_no_row(void **state)
 	assert_null(method_of(UINT32_MAX));
 }
 
-/* Each method gives an estimate, even for two messages, and reports its own name. */
+/* Each method computes an estimate, even from two messages, and reports its own name. */
 static void test_estimates(void **state)
 {
 	struct pairs ps = { 0 };

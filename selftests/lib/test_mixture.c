@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Increments of phase and frequency are matched to their mixtures, whose rates are learned. */
+/*
+ * Match increments of phase and frequency to their mixtures, and learn the rates of the mixtures.
+ */
 #include "model/model.h"
 #include "test.h"
 
 #define SPAN 3600.0
 
-/* The posterior mean of a mixture, by numerical integration over the increment. */
+/* Compute the posterior mean of a mixture by numerical integration over the increment. */
 static double integrate_mixture_mean(const struct scale_mixture *m,
 				     const struct increment_cavity *c)
 {
@@ -49,7 +51,9 @@ static void test_match(void **state)
 		want = integrate_mixture_mean(&m, &c);
 		assert_float_equal(c.mean * v / (v + c.variance), want, 1e-3 * fabs(want) + 1e-3);
 		assert_true(quiet >= 0 && quiet <= 1);
-		/* An increment far beyond the base distribution belongs to one of the scales. */
+		/*
+		 * An increment far outside of the base distribution belongs to one of the scales.
+		 */
 		assert_true(mean[i] > 100 ? quiet < 1e-3 : 1);
 	}
 }
@@ -72,7 +76,7 @@ static void test_range(void **state)
 }
 
 /*
- * For drawn increments, the rates of their scales are learned, and the rates of other scales
+ * The rates of scales that the drawn increments have are learned. The rates of all other scales
  * vanish.
  */
 static void test_learn(void **state)
@@ -116,7 +120,10 @@ static void test_learn(void **state)
 	assert_true(others < 0.005);
 }
 
-/* A variance counts as the share of its scale. A variance below all scales counts as no scale. */
+/*
+ * A variance counts as the fraction that belongs to its scale. A variance below all scales belongs
+ * to none.
+ */
 static void test_share(void **state)
 {
 	struct scale_mixture m;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If curves missed a rate step that only few messages show, the bound does not assume a
- * drift limit there.
+ * If curves miss a rate step that only few messages reveal, the bound assumes no drift limit around
+ * the step.
  */
 #include "bound/narrow.h"
 #include "bound/pair-bound.h"
@@ -53,8 +53,8 @@ static const struct correction flat = {
 };
 
 /*
- * The correction of the second host follows half of the slew. Its error is below the minimum
- * delay, so it inverts no message.
+ * The second host's correction follows half of the slew. Its error is below the minimum delay, so
+ * that it inverts no message.
  */
 static void follow_half_of_slew(struct correction *c)
 {
@@ -64,7 +64,7 @@ static void follow_half_of_slew(struct correction *c)
 	assert_int_equal(
 		spline_new(&c->curve, 0, (double)(flat.to - flat.from), intervals, NULL, 0), 0);
 	for (size_t i = 0; i < c->curve.coefs; i++) {
-		/* The middle of the i-th B-spline. */
+		/* Compute the middle of the i-th B-spline. */
 		double t = ((double)i - 1) * length + (double)flat.from;
 
 		c->curve.coef[i] = -slew_for_seconds(t) / 2;
@@ -103,7 +103,7 @@ static void test_missed(void **state)
 	}
 }
 
-/* If there is no error, no window is made, and the drift limit is assumed everywhere. */
+/* Without an error, no window is made, and the drift limit is assumed at all times. */
 static void test_steady(void **state)
 {
 	(void)state;
@@ -119,8 +119,8 @@ static void test_steady(void **state)
 }
 
 /*
- * If messages are faster for a while, no window is made either: the bound has less slack,
- * but equally in both directions.
+ * If messages are faster for a while, no window is made either. The bound then has less slack, but
+ * equally little in both directions.
  */
 static void test_quicker(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages of a host limit its correction; tests of these limits and of the messages' delays. */
+/* Test how a host's messages limit its correction, and the delays of these messages. */
 #include "curve/delays.h"
 #include "sample.h"
 
@@ -28,13 +28,13 @@ static void test_limits(void **state)
 			}
 	}
 	assert_int_equal(seen, s.p.num);
-	/* The level is the offset of a line through a message of the link. */
+	/* The level is the offset of a line through one of the link's messages. */
 	assert_true(llabs(observations_level(&s.link) + AHEAD) <= 2 * DELAY);
 	sample_release(&s);
 }
 
 /*
- * Links with few messages are merged. Their bins are ordered by time, and each bin is an
+ * Links with few messages are merged. Their bins are in order of time, and each bin is one
  * observation.
  */
 static void test_thin(void **state)
@@ -78,7 +78,7 @@ static void test_thin(void **state)
 	sample_release(&s);
 }
 
-/* A link whose host has few bins is not merged, but remains a separate link. */
+/* A link whose host has few bins is not merged. */
 static void test_few_bins(void **state)
 {
 	struct observations p;
@@ -136,10 +136,7 @@ static void test_residuals(void **state)
 	sample_release(&s);
 }
 
-/*
- * Groups are ordered by time, contain each bin exactly once, and have the lowest observation
- * of their bins.
- */
+/* Groups are in order of time, and contain each bin once. Each bin has its lowest observation. */
 static void test_groups(void **state)
 {
 	struct sample s;
@@ -187,8 +184,8 @@ static void test_delays(void **state)
 	assert_int_equal(delays_set_means(&s.p), 0);
 	for (int side = ABOVE; side <= BELOW; side++) {
 		/*
-		 * The mean is half of the range, or less for the messages that are kept,
-		 * because these are fast.
+		 * The mean is half of the range. It is less for the stored messages, because these
+		 * are fast messages.
 		 */
 		assert_true(s.p.direction[side].mean > 0);
 		assert_true(s.p.direction[side].mean < (double)DELAY);
@@ -197,7 +194,7 @@ static void test_delays(void **state)
 	sample_release(&s);
 }
 
-/* A curve that deviates by *@factor to either side of the line. */
+/* A curve that deviates by *@factor from the line, in either direction. */
 static double evaluate_wide(void *factor, double t)
 {
 	return *(double *)factor * (fmod(t, 2 * SEC) < SEC ? 1 : -1);

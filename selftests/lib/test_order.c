@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A spline gets as many knot intervals as the clock's curvature justifies. */
+/* The clock's curvature determines how many knot intervals a spline gets. */
 #include "curve/constraints.h"
 #include "curve/order.h"
 #include "staged.h"
@@ -10,7 +10,7 @@ static double stay_constant(double t)
 	return 0;
 }
 
-/* Curvature at the limit of this drift, 1 / ns. */
+/* A clock whose curvature is at the limit of this drift, 1 / ns. */
 #define DRIFT 2e-15
 
 static double bend_in_order_test(double t)
@@ -40,15 +40,15 @@ static void test_bending(void **state)
 	staged_init(&k, &s, bend_in_order_test);
 	k.drift = DRIFT;
 	assert_int_equal(order_choose(&k), 0);
-	/* A line has an error of 2 ms, and two knot intervals for each period are insufficient. */
+	/* A line has an error of 2 ms, and two knot intervals for each period are not enough. */
 	assert_true(k.intervals > 4 && k.intervals < 100);
 	assert_true(staged_find_worst_error(&k, bend_in_order_test, -1e18) < 0.5 * DELAY);
 	staged_end(&k, &s);
 }
 
 /*
- * The search starts with the number of knot intervals of other hosts, and reduces it to a
- * sufficient number.
+ * The search starts with the number of knot intervals that other hosts have, and reduces it to the
+ * necessary number.
  */
 static void test_others(void **state)
 {
@@ -69,7 +69,7 @@ static void test_others(void **state)
 	}
 }
 
-/* Even if all fits are farther from the messages than a line, one of the fits is kept. */
+/* Even if all fits are farther from the messages than a line is, one of the fits is used. */
 static void test_strayed(void **state)
 {
 	struct sample s;
@@ -84,7 +84,10 @@ static void test_strayed(void **state)
 	staged_end(&k, &s);
 }
 
-/* A settled number of knot intervals does not change; wrong messages are nevertheless rejected. */
+/*
+ * If the number of knot intervals is settled, it does not change. Wrong messages are still
+ * rejected.
+ */
 static void test_settled(void **state)
 {
 	struct sample s;
@@ -104,7 +107,7 @@ static void test_settled(void **state)
 	staged_end(&k, &s);
 }
 
-/* This is not an error, even if there is no curve yet. */
+/* A settled number without a curve is not an error. */
 static void test_settled_first(void **state)
 {
 	struct sample s;
@@ -121,7 +124,7 @@ static void test_settled_first(void **state)
 	staged_end(&k, &s);
 }
 
-/* Of two numbers of knot intervals, the right one has the smaller cost. The best one is kept. */
+/* The right one of two numbers of knot intervals has the lower cost. The best number is used. */
 static void test_cost(void **state)
 {
 	struct sample s;

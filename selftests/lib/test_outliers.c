@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which groups of observations are outliers, and which observations are rejected. */
+/* Check which groups of observations are outliers, and which observations are rejected. */
 #include "curve/outliers.h"
 #include "sample.h"
 
@@ -14,7 +14,7 @@ static void draw_bin_groups(struct bin_group *g, uint64_t *seed)
 		};
 }
 
-/* If a group has very few neighbours, nothing can be decided. */
+/* If a group has very few neighbours, it is not an outlier. */
 static void test_few(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS];
@@ -29,7 +29,7 @@ static void test_few(void **state)
 	assert_false(isinf(outliers_judge(g, 9, 0, inward, buffer)));
 }
 
-/* On a slope, no group is an outlier. A group far inward is an outlier at any place. */
+/* On a slope, no group is an outlier. A group that is far inward is always an outlier. */
 static void test_judge(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -49,7 +49,10 @@ static void test_judge(void **state)
 	}
 }
 
-/* A group at a phase step agrees with the groups on one side of it, and is not an outlier. */
+/*
+ * A group next to a phase step agrees with the groups on one side of the step, and is not an
+ * outlier.
+ */
 static void test_step(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -65,7 +68,7 @@ static void test_step(void **state)
 		assert_true(inward[i] <= most);
 }
 
-/* The same applies to a step near an end, where three groups agree with each other. */
+/* The same is true near an end, if three groups agree with each other. */
 static void test_step_near_end(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
@@ -87,7 +90,7 @@ static void test_step_near_end(void **state)
 	}
 }
 
-/* Move the observation in the middle far above the line, so that it must be wrong. */
+/* Move the observation in the middle so far above the line that it must be wrong. */
 static void move_one_observation(struct sample *s)
 {
 	const struct obs_direction *above = &s->p.direction[ABOVE];
@@ -124,7 +127,7 @@ static double sum_bin_offsets(const struct observations *p, const struct obs_bin
 	return sum;
 }
 
-/* Observations that were rejected in a round that is undone are restored. */
+/* If a round is undone, the observations that it rejected are restored. */
 static void test_undone(void **state)
 {
 	struct sample s;
@@ -135,7 +138,7 @@ static void test_undone(void **state)
 
 	(void)state;
 	sample_gather(&s);
-	/* Two bins become one, which has the observations of both. */
+	/* Two bins are merged into one, which has the observations of both. */
 	h = &s.p.direction[ABOVE].bin[s.p.direction[ABOVE].bins / 2];
 	h->num += h[1].num;
 	h[1].num = 0;
@@ -151,8 +154,8 @@ static void test_undone(void **state)
 }
 
 /*
- * At the ends, a curve with too little curvature is farthest from correct messages. A single
- * wrong message among a few others is nevertheless detected.
+ * At the ends, a curve with too little curvature is farthest from correct messages. Nevertheless, a
+ * single wrong message among a few others is detected.
  */
 static void test_ends(void **state)
 {
@@ -174,7 +177,7 @@ static void test_ends(void **state)
 	}
 }
 
-/* In the window of a change point, no curve is known, and nothing is rejected. */
+/* In the window of a change point, no curve is known, so no observation is rejected. */
 static void test_near_change(void **state)
 {
 	struct change_point change = { .t = SECONDS / 2 * 1e9, .uncertainty = 20e9 };

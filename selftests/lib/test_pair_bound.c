@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bound that a pair's messages guarantee, and when it can be reported. */
+/* Test the bound that a pair's messages guarantee, and when the bound can be reported. */
 #include "bound/pair-bound.h"
 #include "curve/wander.h"
 #include "messages.h"
@@ -36,7 +36,7 @@ static void test_accurate(void **state)
 	for (int64_t x = SEC; x < 99 * SEC; x += SEC / 7) {
 		const struct range f = rate_bound_at(&r.bound, x);
 
-		/* The bound is wider by 1 ns, because times are in whole ns. */
+		/* The bound is wider by 1 ns, because times are rounded to ns. */
 		assert_in_range(AHEAD, f.lo, f.hi);
 		/*
 		 * The nearest message is at most 0.75 s away, and each clock may deviate by
@@ -68,7 +68,7 @@ static void test_incomplete(void **state)
 	pairs_release(&ps);
 }
 
-/* A message received before it was sent is rejected, and the bound is not reported as exact. */
+/* A message that is received before it is sent is rejected, and the bound is not called exact. */
 static void test_wrong_message(void **state)
 {
 	struct pairs ps = { 0 };
@@ -86,7 +86,7 @@ static void test_wrong_message(void **state)
 	pairs_release(&ps);
 }
 
-/* If a host's curve inverts messages, it cannot show which messages are wrong. */
+/* If a host's curve inverts messages, the curve does not reveal which messages are wrong. */
 static void test_blind(void **state)
 {
 	struct correction blind = reference;
@@ -105,7 +105,7 @@ static void test_blind(void **state)
 	pairs_release(&ps);
 }
 
-/* The limits allow for daemons. */
+/* Limits that allow for daemons that steer clocks. */
 static const struct limits steered = { .slope = 500e-6, .bend = 2e-16, .slew = 1e-3 };
 
 #define LENGTH (60 * SEC)
@@ -121,8 +121,7 @@ static int64_t slew_host_1(int64_t t)
 }
 
 /*
- * Host 1's clock is stepped by less than the sum of both directions' delays, and stepped
- * back later.
+ * Step the clock of host 1 by less than the sum of both directions' delays, and step it back later.
  */
 static int64_t step_host_1(int64_t t)
 {
@@ -135,7 +134,7 @@ static int64_t keep_host_1_even(int64_t t)
 	return 0;
 }
 
-/* Add three exchanges a second. The mean excess delay of a message is about 300 us. */
+/* Add three exchanges per second. The mean excess delay of a message is about 300 us. */
 static void talk_with_clock(struct pairs *ps, int64_t (*clock)(int64_t t), uint64_t seed)
 {
 	for (int64_t i = 0; i < 180; i++) {
@@ -151,7 +150,7 @@ static void talk_with_clock(struct pairs *ps, int64_t (*clock)(int64_t t), uint6
 	assert_int_equal(pairs_settle(ps), 0);
 }
 
-/* If the corrections treat both clocks as undisturbed, is the truth inside the bound? */
+/* Check whether the truth is within the bound if the corrections contain no clock event. */
 static void check_inside(const struct pair_bound *r, int64_t (*clock)(int64_t t))
 {
 	for (int64_t t = SEC; t < LENGTH; t += SEC / 7) {
@@ -178,7 +177,7 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 		assert_true(r.usable);
 		assert_int_equal(r.quality, NETSYNC_ACCURATE);
 		check_inside(&r, clock);
-		/* Without an event, no window is assumed. */
+		/* Without a clock event, there is no window. */
 		if (clock == keep_host_1_even)
 			assert_int_equal(r.bound.part[0].num_segments, 1);
 		pair_bound_release(&r);
@@ -187,8 +186,8 @@ static void check_poor_curve(int64_t (*clock)(int64_t t))
 }
 
 /*
- * A curve that misses a slew inverts no message, and neither does a clock that drifts as
- * assumed. However, the bound of such a clock leaves less slack than the messages do.
+ * A curve that misses a slew inverts no message, and neither does the curve of a clock that drifts
+ * as assumed. However, such a bound leaves less slack than the messages do.
  */
 static void test_poor_curve(void **state)
 {
@@ -197,7 +196,7 @@ static void test_poor_curve(void **state)
 	check_poor_curve(keep_host_1_even);
 }
 
-/* The same applies to a stepped clock: a curve that inverts no message is too steep. */
+/* For a stepped clock, too, a curve that inverts no message is too steep. */
 static void test_hidden_step(void **state)
 {
 	(void)state;

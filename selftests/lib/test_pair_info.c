@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The information on a pair: rates, delays, inversions by the clocks, and counts. */
+/* Test the information about a pair: rates, delays, inversions by the clocks, and counts. */
 #include "reduce/pair-info.h"
 #include "reduced.h"
 
 static const struct peers nobody;
 
-/* Both delays are known. Host 1 is ahead, so all messages back are inverted. */
+/* Both delays are known. Host 1 is ahead, so that all messages to host 0 are inverted. */
 static void test_solved(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
@@ -49,7 +49,7 @@ static void test_without_clocks(void **state)
 	reduced_release(&r);
 }
 
-/* Records that were dropped and records that are still kept are counted together. */
+/* Records that were dropped and records that are still stored are counted together. */
 static void test_counts(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The information that a host's messages give on it and on its neighbours, taken together. */
+/* Test the information that a host's messages give about the host together with its neighbours. */
 #include <string.h>
 
 #include "curve/constraints.h"
@@ -42,7 +42,7 @@ static void test_terms(void **state)
 	for (size_t i = 0; i < p.num_constraints; i++) {
 		const struct pair_constraint *w = &p.constraint[i];
 
-		/* Either of the clocks is right, so the slack is the delay of a message. */
+		/* The clock of either host is right, so the slack is the delay of a message. */
 		assert_true(w->room >= 0.99 * DELAY && w->room <= 2.01 * DELAY);
 		assert_int_equal(w->other, 1);
 		assert_true(fabs(w->u[1] - w->u[0]) < 3 * DELAY);
@@ -58,7 +58,7 @@ static void test_terms(void **state)
 	sample_release(&s);
 }
 
-/* The terms of a pair belong to one of its hosts. */
+/* The terms of a pair belong to one of the pair's hosts. */
 static void test_other_host(void **state)
 {
 	struct pair_terms p;
@@ -76,7 +76,7 @@ static void test_other_host(void **state)
 	sample_release(&s);
 }
 
-/* If it is unknown whether the other clock was already stepped, there is no term. */
+/* If messages do not tell whether the other clock was already stepped, there is no term. */
 static void test_step(void **state)
 {
 	struct change_point step = {
@@ -102,8 +102,8 @@ static void test_step(void **state)
 }
 
 /*
- * A bend is less likely the longer the line before it is, and more likely the larger the
- * random walk is.
+ * A bend (a change of slope) is the less likely, the longer the line before it is, and the more
+ * likely, the larger the random walk is.
  */
 static void test_prior(void **state)
 {
@@ -115,7 +115,7 @@ static void test_prior(void **state)
 	make_pair_terms(&s, &p, &host_of_sample);
 	assert_true(fabs(pair_terms_prior(&p, &bend, 0) / pair_terms_prior(&p, &twice, 0) - 8) <
 		    1e-9);
-	/* If the clock's rate may change suddenly, each bend has its own variance. */
+	/* If the clock's rate may change suddenly, each bend has a variance of its own. */
 	p.variance = (double[]){ 1e-10, 4e-10 };
 	assert_true(fabs(pair_terms_prior(&p, &bend, 0) / pair_terms_prior(&p, &bend, 1) - 4) <
 		    1e-9);
@@ -125,7 +125,7 @@ static void test_prior(void **state)
 	sample_release(&s);
 }
 
-/* Set a linear curve that is @off ns from the middle of the messages. */
+/* Make a linear curve whose distance from the middle of the messages is @off ns. */
 static void set_curve_offset(struct correction *c, double off)
 {
 	assert_int_equal(spline_new(&c->curve, 0, (double)(c->to - c->from), 1, NULL, 0), 0);
@@ -155,7 +155,7 @@ static void test_doubt(void **state)
 		assert_int_equal(c.no_margin, off);
 		assert_true(c.num_doubts >= 1);
 		assert_true(c.doubt[0].phase_step);
-		/* Without a minimum delay, the curve is untrusted all the time. */
+		/* Without a minimum delay, the curve is untrusted for the whole span. */
 		assert_true(off ? c.doubt[0].to == (double)(c.to - c.from) :
 				  c.num_doubts == 1 && c.doubt[0].to == set.to);
 		assert_true(c.curve.coefs == 4);
@@ -164,7 +164,7 @@ static void test_doubt(void **state)
 	}
 }
 
-/* If a steered clock cannot have a bound, it has none, and the other clocks are examined again. */
+/* If a steered clock cannot have a bound, it gets none, and the other clocks are examined again. */
 static void test_doubt_steered(void **state)
 {
 	(void)state;
@@ -184,8 +184,8 @@ static void test_doubt_steered(void **state)
 }
 
 /*
- * The mean delay is the mean excess over the minimum delays of both directions, and does not
- * depend on the distance of the curve.
+ * The mean delay is the mean excess over the minimum delays of both directions. It does not depend
+ * on the distance of the curve.
  */
 static void test_judge(void **state)
 {
@@ -202,7 +202,7 @@ static void test_judge(void **state)
 	assert_true(expected_error > 0 && expected_error < 0.1 * DELAY);
 	assert_int_equal(pair_terms_judge(&c, &s.link, 1, 8, &mean_delay, &twice), 0);
 	assert_true(fabs(twice / expected_error - 2) < 1e-9);
-	/* There are fewer messages than the eight of each direction that a knot interval needs. */
+	/* There are fewer than eight messages in each direction, which a knot interval needs. */
 	assert_int_equal(pair_terms_count_intervals(&c, &s.link, 1, &intervals), 0);
 	assert_int_equal(intervals, 0);
 	correction_release(&c);

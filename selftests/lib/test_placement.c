@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Detected change points are placed, or removed if they are false. */
+/* Find the places of change points that were detected, and remove false ones. */
 #include <string.h>
 
 #include "curve/placement.h"
@@ -79,7 +79,7 @@ static void test_rate_step(void **state)
 	staged_end(&k, &s);
 }
 
-/* The clock did not change there, or the place is too near to an end to decide. */
+/* The clock does not change at this place, or the place is too close to an end to decide. */
 static void test_none(void **state)
 {
 	const struct change_point found[] = {
@@ -99,7 +99,7 @@ static void test_none(void **state)
 	}
 }
 
-/* The expected error decreases with the number of messages for each coefficient. */
+/* The expected error decreases with the number of messages per coefficient. */
 static void test_expected_error(void **state)
 {
 	const struct spline few = { .coefs = 5 }, many = { .coefs = 50 };

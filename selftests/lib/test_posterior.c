@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The posterior of a pair: its error, and its reported deviation. */
+/* Compare the error of a pair's posterior with its reported deviation. */
 #include "infer/infer.h"
 #include "messages.h"
 
@@ -7,7 +7,7 @@
 #define MESSAGES 20000
 #define AHEAD (7 * SEC)
 
-/* The offset of host 1 from host 0: a random walk of the frequency, in steps of a second. */
+/* The offset of host 1 from host 0. The frequency makes a random walk with steps of one second. */
 struct wanderer {
 	double phase[SECONDS + 1];
 	double frequency[SECONDS + 1]; /* ns/s */
@@ -48,9 +48,9 @@ static void talk_with_wanderer(struct pairs *ps, const struct wanderer *w, uint6
 }
 
 /*
- * The squares of errors over deviations should have a mean of 1. However, learned noise is
- * treated as known, and the drift explains a part of the frequency's random walk, so the
- * root mean square is up to 1.7.
+ * The ratio of errors to deviations should have a root mean square of 1. However, learned noise is
+ * treated as known, and the drift explains a part of the frequency's random walk, so that the value
+ * is up to 1.7.
  */
 static void test_calibration(void **state)
 {
@@ -103,8 +103,8 @@ static void test_calibration(void **state)
 }
 
 /*
- * Between knots, deviations are interpolated. Before the first and after the last knot, they
- * are those of that knot.
+ * Between knots, deviations are interpolated. Before the first knot and after the last one, the
+ * deviation of this knot is used.
  */
 static void test_deviation(void **state)
 {
@@ -119,7 +119,7 @@ static void test_deviation(void **state)
 	assert_true(isinf(correction_deviation_at(&none, 100)));
 }
 
-/* Impossible input leaves the initial line, which is marked as unreliable. */
+/* With impossible input, the result is the initial line, which is marked as unreliable. */
 static void test_nonsense(void **state)
 {
 	struct correction c[2] = { { .known = true, .to = SECONDS * SEC },

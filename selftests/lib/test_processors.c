@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stamps come from processors whose clocks differ, which is an uncertainty but no inconsistency. */
+/*
+ * Stamps come from processors whose clocks differ. The difference makes stamps uncertain, but not
+ * inconsistent.
+ */
 #include "test.h"
 
 #define SPAN (600 * SEC)
@@ -74,7 +77,7 @@ static struct netsync_host_info get_processor_host_info(const struct netsync *ns
 	return info;
 }
 
-/* As in a network, no curve follows single processors. */
+/* No curve follows single processors, and results are accurate, as in a network. */
 static void test_accurate(void **state)
 {
 	struct netsync *ns = talk_across_processors(30e3, 20e3);
@@ -85,10 +88,7 @@ static void test_accurate(void **state)
 	netsync_free(ns);
 }
 
-/*
- * Although messages seem to be received before they are sent, the truth is never outside a
- * bound.
- */
+/* Messages seem to be received before they are sent, but the truth is never outside of a bound. */
 static void test_quicker_than_apart(void **state)
 {
 	(void)state;

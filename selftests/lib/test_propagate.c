@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages between factors, clocks and links, for one knot and two factors. */
+/* Test the messages between factors, clocks and links, for one knot and two factors. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -59,8 +59,8 @@ static void run_small(struct small *s, int rounds)
 }
 
 /*
- * z is m - c in one direction and m + c in the other. Both are about MEAN / 100 below the
- * lowest message, so c is half of the difference.
+ * z is m - c in one direction and m + c in the other. Both are about MEAN / 100 below the lowest
+ * message, so that c is half of the difference.
  */
 static void test_half_way(void **state)
 {
@@ -75,15 +75,16 @@ static void test_half_way(void **state)
 	assert_float_equal(s.knot.state[0], 7e5, 20);
 	assert_float_equal(s.link.delay.mean, 3e4 - MEAN / 100, 500);
 	/*
-	 * Both edges are known to MEAN / 100, so half of their difference is more accurate
-	 * by the root of 2. The link is in a loop with the clock: the variance is too large,
-	 * but never too small, while only the prior determines the minimum delay.
+	 * Both edges have a deviation of MEAN / 100, so that half of their difference is more
+	 * accurate by the root of 2. The link forms a loop with the clock. The variance is
+	 * therefore too large while only the prior determines the minimum delay, but it is never
+	 * too small.
 	 */
 	assert_true(sqrt(s.knot.variance) > 700 && sqrt(s.knot.variance) < 3000);
 	assert_true(s.n.moved < 1e-3);
 }
 
-/* While factors use only their own messages, the minimum delay stays at its prior. */
+/* While factors use only their own messages, the minimum delay remains at its prior. */
 static void test_alone(void **state)
 {
 	struct small s;
@@ -96,13 +97,13 @@ static void test_alone(void **state)
 	assert_float_equal(s.knot.state[0], -5e5, 2e3);
 }
 
-/* A site never has a negative precision, and impossible input causes no NaN. */
+/* A site never has a negative precision, and impossible input does not lead to NaN. */
 static void test_contradiction(void **state)
 {
 	struct small s;
 
 	(void)state;
-	/* Both delays are negative by a second. */
+	/* Both delays are minus one second. */
 	make_small(&s, -1e9, -1e9);
 	run_small(&s, 50);
 	for (int way = 0; way < 2; way++)
@@ -114,8 +115,8 @@ static void test_contradiction(void **state)
 }
 
 /*
- * Two sites that differ by minutes, as in a cell with a step, separate in a few rounds:
- * their common marginal, which lies between both, is far from either of them.
+ * Two sites that differ by minutes, as in a cell with a step, become independent in a few rounds.
+ * Their common marginal lies between both, and is far from both.
  */
 static void test_frozen(void **state)
 {
@@ -136,8 +137,8 @@ static void test_frozen(void **state)
 }
 
 /*
- * In a narrow cavity below the edge, a factor pulls z upwards with almost no precision. Its site
- * must not peak beyond the edge.
+ * If the cavity is narrow and below the edge, a factor pulls z upwards with almost no precision.
+ * The maximum of its site must not be beyond the edge.
  */
 static void test_edge(void **state)
 {
@@ -154,7 +155,7 @@ static void test_edge(void **state)
 	}
 }
 
-/* The new message of a factor to each of its ends is the site of z combined with the other ends. */
+/* A factor's new message to each of its ends combines the site of z with the other ends. */
 static void test_begin(void **state)
 {
 	struct small s;

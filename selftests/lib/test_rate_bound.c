@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Guaranteed limits of the clocks of a pair: random clocks within the assumptions must never
- * leave the limits, and the limits must be as tight as those found by an exhaustive search
- * over combinations of messages.
+ * Test guaranteed limits for the clocks of a pair. Random clocks within the assumptions must never
+ * leave the limits, and the limits must be as tight as those that an exhaustive search over
+ * combinations of messages finds.
  */
 #include "test.h"
 #include "bound/rate-bound.h"
@@ -12,7 +12,7 @@
 #define MAX_JOLTS 3
 #define SPAN 1000000 /* duration of the trace, ns */
 
-/* A clock that consists of parabolas between knots, with windows. */
+/* A clock that consists of parabolas between knots, and has windows. */
 struct truth {
 	double from[MAX_INTERVALS];
 	double y[MAX_INTERVALS];
@@ -36,10 +36,10 @@ static double evaluate_rate_truth(const struct truth *c, double x)
 	return c->y[i] + (c->slope[i] + c->bend[i] / 2 * d) * d;
 }
 
-/* Largest phase step of a clock, ns. */
+/* Largest allowed phase step of a clock, ns. */
 #define LARGEST_STEP 10000
 
-/* Draw windows in the order of their beginnings. Phase steps do not overlap each other. */
+/* Draw windows in the order of their beginnings. Phase steps do not overlap. */
 static void draw_jolts(struct truth *c, uint64_t *seed)
 {
 	int64_t from = 0, to = 0;
@@ -60,7 +60,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 						       .phase_step = sets,
 						       .largest = i == 1 ? 0 : LARGEST_STEP };
 		c->at[i] = (double)from + draw_between_0_and_1(seed) * (double)width;
-		/* Overlapping windows are merged, and change the clock in this order. */
+		/* Windows that overlap are merged, and change the clock in this order. */
 		if (i && c->at[i] < c->at[i - 1])
 			c->at[i] = c->at[i - 1];
 		if (c->window[i].to < (int64_t)ceil(c->at[i]))
@@ -68,7 +68,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* Begin a piece. Its slope stays within the limit up to the next piece. */
+/* Begin a piece of the clock. Its slope remains within the limit until the next piece. */
 static void add_truth_piece(struct truth *c, double x, double y, double slope, double length,
 			    uint64_t *seed)
 {
@@ -80,7 +80,7 @@ static void add_truth_piece(struct truth *c, double x, double y, double slope, d
 	c->from[i] = x;
 	c->y[i] = y;
 	c->slope[i] = slope;
-	/* Usually, choose an extreme value. */
+	/* Usually, draw an extreme value. */
 	switch (draw_integer_below(seed, 3)) {
 	case 0:
 		c->bend[i] = max;
@@ -94,8 +94,8 @@ static void add_truth_piece(struct truth *c, double x, double y, double slope, d
 }
 
 /*
- * Add pieces from @x on in which the clock is slewed, until the window ends or the clock
- * changes again.
+ * Add pieces from @x on, in which the clock is slewed, until the window ends or the clock changes
+ * again.
  */
 static double add_slewed_pieces(struct truth *c, size_t window, double x, double y, uint64_t *seed)
 {
@@ -209,7 +209,7 @@ static bool does_range_hold(const struct range *r, double v)
 	       (r->hi == INT64_MAX || (double)r->hi >= v - 1e-3);
 }
 
-/* No clock within the assumptions leaves the limits. */
+/* Clocks within the assumptions never leave the limits. */
 static void test_holds(void **state)
 {
 	uint64_t seed = 1;
@@ -230,8 +230,8 @@ static void test_holds(void **state)
 
 			assert_true(does_range_hold(&at, y));
 			/*
-			 * A range around an instant is converted to a range around the
-			 * converted instant.
+			 * A range around an instant is converted to a range around the converted
+			 * instant.
 			 */
 			in.lo = x - draw_integer_below(&seed, 1000);
 			in.hi = x + draw_integer_below(&seed, 1000);
@@ -241,7 +241,7 @@ static void test_holds(void **state)
 			in.hi = (int64_t)ceil(t) + draw_integer_below(&seed, 1000);
 			out = rate_bound_to_first(&c.bound, in, &near);
 			assert_true(does_range_hold(&out, (double)x));
-			/* The starting point of the search does not affect the result. */
+			/* The place at which the search starts does not change the result. */
 			in = rate_bound_to_first(&c.bound, in, &anywhere);
 			assert_memory_equal(&in, &out, sizeof(in));
 		}
@@ -260,7 +260,7 @@ static double compute_climb(const struct limits *l, double rise, double d)
 	return rise * part + l->bend / 2 * part * part + l->slope * (d - part);
 }
 
-/* Is q[j] on no chord between two other points, taking the curvature into account? */
+/* Return whether q[j] is on no chord between two other points, even with the curvature. */
 static bool is_limit_corner(const struct limits *l, const struct point *q, size_t n, size_t j)
 {
 	for (size_t a = 0; a < j; a++) {
@@ -278,8 +278,8 @@ static bool is_limit_corner(const struct limits *l, const struct point *q, size_
 }
 
 /*
- * Return the upper limit at x; with @side 1, that of -f. Only corners are used, because
- * times are integers.
+ * Return the upper limit at x, or with @side 1 the upper limit of -f. Only corners are used,
+ * because times are integers.
  */
 static double find_upper_limit(const struct observation *s, int side, double x)
 {
@@ -330,7 +330,7 @@ static void test_narrow(void **state)
 			double u = find_upper_limit(&c, 0, (double)x);
 			double l = find_upper_limit(&c, 1, (double)x);
 
-			/* Each rounding of a limit may add 1 ns. */
+			/* Rounding of each limit may add 1 ns. */
 			if (c.n[0])
 				assert_true((double)r.hi <= u + MAX_POINTS);
 			else
@@ -354,7 +354,7 @@ static void exchange_every_second(struct point *up, struct point *low, int num)
 	}
 }
 
-/* Violations of the assumptions are reported. */
+/* If messages are inconsistent with the assumptions, this is reported. */
 static void test_clashes(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
@@ -372,7 +372,7 @@ static void test_clashes(void **state)
 	rate_bound_release(&b);
 }
 
-/* The messages are years apart and far from zero, but nothing overflows. */
+/* Messages are years apart and far from zero, but no number overflows. */
 static void test_far(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
@@ -400,9 +400,9 @@ static void test_far(void **state)
 }
 
 /*
- * Before the first message and after the last one, a clock that may have been stepped can
- * show any time. Some times are nevertheless excluded, because the clock cannot have shown
- * them then.
+ * Before the first message and after the last one, a clock that may have been stepped can have
+ * almost any offset. Some times are excluded, because the clock cannot have shown them at that
+ * time.
  */
 static void test_no_message_beyond(void **state)
 {
@@ -424,12 +424,15 @@ static void test_no_message_beyond(void **state)
 	r = rate_bound_to_first(&b, (struct range){ 100 * SEC, 100 * SEC }, &near);
 	assert_in_range(100 * SEC - r.lo, 0, 31000);
 	assert_in_range(r.hi - 100 * SEC, 0, 31000);
-	/* The window is approached from either side. */
+	/* Convert ranges on either side of the window. */
 	r = rate_bound_to_first(&b, (struct range){ 5 * SEC, 5 * SEC }, &near);
 	assert_true(r.lo == INT64_MIN && r.hi >= 5 * SEC);
 	r = rate_bound_to_first(&b, (struct range){ 195 * SEC, 195 * SEC }, &near);
 	assert_true(r.lo <= 195 * SEC && r.hi == INT64_MAX);
-	/* If the clock was stepped twice by a millisecond, it did not pass a larger distance. */
+	/*
+	 * If the clock was stepped by a millisecond twice, it did not pass through a larger
+	 * distance.
+	 */
 	r = rate_bound_to_first(&b, (struct range){ 5 * SEC + 3000000, 5 * SEC + 3000000 }, &near);
 	assert_true(r.lo > 5 * SEC && r.lo <= 5 * SEC + 3000000);
 	r = rate_bound_to_second(&b, (struct range){ 4 * SEC, 4 * SEC }, &near);
@@ -438,8 +441,8 @@ static void test_no_message_beyond(void **state)
 }
 
 /*
- * Messages are sent every ms in each direction, with delays of a few us. f is ahead by @step
- * after @at.
+ * Send messages every ms in each direction, with delays of a few us. After @at, f is ahead by
+ * @step.
  */
 #define MESSAGES 200
 #define EVERY (1000 * US)
@@ -461,8 +464,8 @@ static void make_stepped(struct rate_bound *b, int64_t at, int64_t step,
 }
 
 /*
- * In the window of a rate step, messages before and after the window of a phase step limit
- * f. Only within the phase step, either of both limits may apply.
+ * In the window of a rate step, messages before and after the window of a phase step limit f.
+ * Within the phase step, only one of both limits applies.
  */
 static void test_step_in_window(void **state)
 {
@@ -481,7 +484,7 @@ static void test_step_in_window(void **state)
 
 		assert_true(f.lo <= (before ? 0 : 300 * US));
 		assert_true(f.hi >= (after ? 300 * US : 0));
-		/* This is the distance from a message at 1500 ppm. */
+		/* The limit is the distance to a message at 1500 ppm. */
 		assert_true(f.lo >= (before ? 0 : 300 * US) - 10 * US);
 		assert_true(f.hi <= (after ? 300 * US : 0) + 10 * US);
 	}
@@ -489,8 +492,8 @@ static void test_step_in_window(void **state)
 }
 
 /*
- * As a time of the second host, a side of a phase step is possible for some f from the end
- * of its window on, and for all f from its inner end on.
+ * As a time of the second host, one side of a phase step is possible for some f from the end of its
+ * window on, and for all f from its inner end on.
  */
 static void test_inner_ends(void **state)
 {
@@ -509,7 +512,7 @@ static void test_inner_ends(void **state)
 		const int64_t t = inner ? b.part[1].other_inner.lo : b.part[1].other.lo - 1;
 		const struct range x = rate_bound_to_first(&b, (struct range){ t, t }, &near);
 
-		/* This is the earliest x for the part before the step, or for the part after it. */
+		/* The result is the earliest x for the part before the step or after the step. */
 		assert_int_equal(x.lo < t - 290 * US, inner);
 	}
 	rate_bound_release(&b);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sudden rate changes of a curve are found at the times at which they occur, and nowhere else. */
+/* Find sudden rate changes of a curve at the times at which they occur, and nowhere else. */
 #include "curve/rate-changes.h"
 #include "staged.h"
 
-/* Messages per second in each direction. */
+/* Messages per second, in each direction. */
 #define RATE 20
 
-/* Every 20 s, the clock is slewed for 5 s by 40 ppm, alternately forward and backward. */
+/* Slew the clock by 40 ppm for 5 s in every 20 s, alternately forward and backward. */
 static double slew_every_20_s(double t)
 {
 	double at = fmod(t, 40e9);
@@ -20,7 +20,7 @@ static double slew_never(double t)
 	return 0;
 }
 
-/* The only step of the clock: its size (ns) and its time (ns). */
+/* The clock's only step: its size (ns) and its time (ns). */
 #define BY 5e6
 #define SET 210e9
 
@@ -37,7 +37,7 @@ struct fixture {
 	truth_fn truth;
 };
 
-/* Make a curve that consists of the missing part of the correction, and its delays. */
+/* Make the curve of the correction's missing part, and its delays. */
 static void begin_rate_fixture(struct fixture *f, truth_fn truth)
 {
 	uint64_t seed = 7;
@@ -97,7 +97,7 @@ static void test_steered(void **state)
 	(void)state;
 	begin_rate_fixture(&f, slew_every_20_s);
 	assert_true(staged_find_worst_error(&f.k, slew_every_20_s, -1e18) > 1.9 * DELAY);
-	/* Each slew has two rate changes, and 80 s have four slews. */
+	/* Each slew has two rate changes, and there are four slews in 80 s. */
 	assert_true(fit_rate_changes(&f) > 20);
 	assert_true(staged_find_worst_error(&f.k, slew_every_20_s, -1e18) < 0.2 * DELAY);
 	end_rate_fixture(&f);
@@ -114,7 +114,7 @@ static void test_unsteered(void **state)
 	end_rate_fixture(&f);
 }
 
-/* Wrong messages that were rejected earlier are not rate changes. */
+/* Wrong messages that have been rejected are not rate changes. */
 static void test_wrong(void **state)
 {
 	struct fixture f;
@@ -135,7 +135,7 @@ static void test_wrong(void **state)
 	end_rate_fixture(&f);
 }
 
-/* A phase step stays at its place. */
+/* A phase step does not move. */
 static void test_set(void **state)
 {
 	struct change_point *change = calloc(1, sizeof(*change));
@@ -155,7 +155,7 @@ static void test_set(void **state)
 	end_rate_fixture(&f);
 }
 
-/* A few messages reveal nothing about steering. */
+/* A few messages do not reveal whether the clock is steered. */
 static void test_few(void **state)
 {
 	double freedom = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * If curves invert messages in the window of a phase step, the window is extended to the
- * messages that reveal on which side of the step they are. Otherwise, the window is not
- * extended.
+ * If curves invert messages in the window of a phase step, the window is extended up to the
+ * messages that reveal on which side of the step they are. Otherwise, the window does not change.
  */
 #include <string.h>
 
@@ -12,8 +11,8 @@
 #define NUM 100
 #define APART 1000000 /* interval between messages, ns */
 #define STEP 50e3     /* size of the step, ns */
-#define QUICK 20e3    /* delay of a fast message: below the step, ns */
-#define SLOW 80e3     /* delay of a slow message: above the step, ns */
+#define QUICK 20e3    /* delay of a fast message, which is smaller than the step, ns */
+#define SLOW 80e3     /* delay of a slow message, which is larger than the step, ns */
 #define FROM (50 * APART)
 #define TO (52 * APART)
 
@@ -24,10 +23,7 @@ struct world {
 	struct windows windows;
 };
 
-/*
- * Make messages that are all slow, except for one in the window, which is inverted and
- * therefore rejected.
- */
+/* Make slow messages, and one message in the window that is inverted and therefore rejected. */
 static void make_reach_world(struct world *w, double offset)
 {
 	memset(w, 0, sizeof(*w));
@@ -50,9 +46,9 @@ static void check_reached_window(struct world *w, int64_t from, int64_t to)
 }
 
 /*
- * A message of one direction reveals that it is before the step, and one of the other
- * direction reveals that it is after the step: each is faster than the wrong side of the
- * step permits.
+ * One direction has a message that is clearly before the step, and the other direction has a
+ * message that is clearly after the step. Each is faster than would be possible on the other side
+ * of the step.
  */
 static void test_to_those_that_tell(void **state)
 {
@@ -69,7 +65,10 @@ static void test_to_those_that_tell(void **state)
 	}
 }
 
-/* Rejected messages reveal nothing, and neither do slow ones, up to the last message. */
+/*
+ * Rejected messages and slow messages reveal nothing, so the window is extended to the last
+ * message.
+ */
 static void test_to_the_ends(void **state)
 {
 	struct world w;
@@ -82,8 +81,7 @@ static void test_to_the_ends(void **state)
 }
 
 /*
- * The window is not extended if no message is inconsistent with the curves, or if no step is
- * known.
+ * The window is not extended if all messages are consistent with the curves or if no step is known.
  */
 static void test_as_it_was(void **state)
 {

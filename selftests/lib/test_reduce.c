@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the estimates of pairs to the clocks of all hosts. */
+/* Compute the clocks of all hosts from the estimates of pairs. */
 #include "reduced.h"
 
-/* Check that every clock leads to the reference's clock within its bound. */
+/* Check that every clock gives the reference's time within the clock's bound. */
 static void check_clocks(struct reduced *r, uint32_t hosts)
 {
 	for (uint32_t h = 0; h < hosts; h++)
@@ -28,19 +28,19 @@ static void test_chain(void **state)
 		for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
 			reduced_add_talk(&r, h, h + 1, 100, 1000);
 		reduced_run(&r);
-		/* Both hosts in the middle are equally good, so their names decide. */
+		/* Both hosts in the middle are equally good, so the reference is chosen by name. */
 		assert_int_equal(r.task.reference, 2);
 		check_clocks(&r, REDUCED_HOSTS);
 		for (int h = 0; h < REDUCED_HOSTS; h++)
 			assert_int_equal(r.host[h].quality, NETSYNC_ACCURATE);
-		/* The uncertainties of links add up. */
+		/* The uncertainties of links add up along a path. */
 		assert_true(r.host[0].bound_median > 3 * r.host[3].bound_median / 2);
 		assert_int_equal(r.host[2].bound_max, 0);
 		reduced_release(&r);
 	}
 }
 
-/* A direct path with long delays does not replace two hops with short delays. */
+/* A direct path with long delays is not used in place of two hops with short delays. */
 static void test_shorter_way(void **state)
 {
 	struct reduced r;
@@ -75,7 +75,7 @@ static void test_absent(void **state)
 	reduced_release(&r);
 }
 
-/* Without pairs, a host is the reference, but for no other host. */
+/* Without pairs, one host is the reference, and no other host has a clock. */
 static void test_nobody(void **state)
 {
 	struct reduced r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which host is the reference, and which hosts are connected to each other. */
+/* Check which host becomes the reference, and which hosts are connected to each other. */
 #include "reduction.h"
 
 /* Return the reference of hosts that are connected by these pairs, all of which have cost 1. */
@@ -37,7 +37,10 @@ static void test_middle(void **state)
 		assert_int_equal(island[h], 0);
 }
 
-/* Among equally good hosts, the first name decides, not the lowest number: host 3 is called "a". */
+/*
+ * Among equally good hosts, the first name in alphabetical order is chosen, not the lowest number.
+ * Host 3 is called "a".
+ */
 static void test_names(void **state)
 {
 	const uint32_t all[][2] = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 } };
@@ -62,7 +65,7 @@ static void test_largest(void **state)
 	assert_int_equal(island[3], 1);
 }
 
-/* A given reference is used, whether or not it is connected. */
+/* A given reference is used, whether it is connected or not. */
 static void test_given(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };

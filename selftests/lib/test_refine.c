@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * After the form of a curve is settled, the curve is fitted again with its own oscillator
- * noise and uncertainty.
+ * When the shape of a curve is settled, the curve is fitted again with the noise and uncertainty of
+ * its own oscillator.
  */
 #include "curve/constraints.h"
 #include "curve/order.h"
@@ -17,13 +17,13 @@ static double refine_constant(double t)
 	return 0;
 }
 
-/* The curvature is at the limit of DRIFT. */
+/* A clock whose curvature is at the limit of DRIFT. */
 static double refine_bending(double t)
 {
 	return 2e6 * sin(2 * M_PI * t / 200e9);
 }
 
-/* The curvature is a fortieth of that. */
+/* A clock with a fortieth of this curvature. */
 static double refine_calm(double t)
 {
 	return 200e3 * sin(2 * M_PI * t / 400e9);
@@ -74,7 +74,7 @@ static void test_bending(void **state)
 	staged_end(&k, &s);
 }
 
-/* Messages reveal that the oscillator is calm, and then carry more information. */
+/* Messages reveal that the oscillator has little noise, and then give more information. */
 static void test_calm(void **state)
 {
 	struct sample s;

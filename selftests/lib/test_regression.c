@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Least squares of both directions, for messages whose sums are known. */
+/* Test least squares of both directions for messages whose sums are known. */
 #include "messages.h"
 #include "pair/estimate.h"
 
@@ -31,7 +31,7 @@ static void expect_regression(const struct pairs *ps, int64_t at, double offset,
 	assert_float_equal(e.line.slope, slope, 1e-9);
 }
 
-/* No method can detect half of the difference of the delays. */
+/* No method can detect half of the difference between the two delays. */
 static void test_exact(void **state)
 {
 	const int64_t from[] = { 0, -3600 * SEC, NETSYNC_MAX_SPAN / 2 };
@@ -46,7 +46,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* A slope requires messages at two or more times. */
+/* A slope needs messages at two or more times. */
 static void test_two(void **state)
 {
 	struct pairs ps = { 0 };
@@ -68,7 +68,7 @@ static void test_one(void **state)
 	pairs_release(&ps);
 }
 
-/* If only one direction has a slope, this slope is used for both. */
+/* If only one direction has a slope, both directions use this slope. */
 static void test_one_slope(void **state)
 {
 	struct pairs ps = { 0 };
@@ -99,7 +99,7 @@ static void test_one_direction(void **state)
 	pairs_release(&ps);
 }
 
-/* Delays grow as fast as time passes; even then, no clock stops or runs backward. */
+/* Delays decrease as fast as time passes. Even then, no clock stands still or runs backward. */
 static void test_falling_delays(void **state)
 {
 	struct pairs ps = { 0 };

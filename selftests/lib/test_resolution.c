@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stamps that are rounded down: their resolution is found, and no messages are inconsistent. */
+/*
+ * Find the resolution of stamps that are rounded down. Messages with such stamps must not become
+ * inconsistent.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -29,7 +32,7 @@ static void test_found(void **state)
 		for (int i = 0; i < 64; i++)
 			t[i] = draw_integer_below(&seed, 3600 * SEC / by) * by - 1800 * SEC + 1;
 		assert_int_equal(find_stamp_resolution(t, 64), by);
-		/* A single finer stamp shows that the clock has a finer resolution. */
+		/* A single finer stamp reveals that the clock has a finer resolution. */
 		t[50] = t[49] + 1;
 		assert_int_equal(find_stamp_resolution(t, 64), 1);
 	}
@@ -56,13 +59,13 @@ static void test_unknown(void **state)
 	for (int i = 0; i < 64; i++)
 		t[i] = 5;
 	assert_int_equal(find_stamp_resolution(t, 64), 1);
-	/* No clock ticks so rarely. */
+	/* No clock has such a coarse resolution. */
 	for (int i = 0; i < 64; i++)
 		t[i] = (i + i % 3) * 60 * SEC;
 	assert_int_equal(find_stamp_resolution(t, 64), SEC);
 }
 
-/* The coarser the resolution is, the fewer stamps are needed to find it. */
+/* The coarser the resolution is, the fewer stamps suffice to find it. */
 static void test_few(void **state)
 {
 	static const struct {
@@ -73,7 +76,7 @@ static void test_few(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
 		const int64_t by = row[k].resolution;
-		/* The stamps are multiples by primes, which have no common factor. */
+		/* The stamps are multiples by different primes, which have no common factor. */
 		const int64_t prime[] = { 13, 3,  7,  11, 17, 19, 23, 29, 31,
 					  37, 41, 43, 47, 53, 59, 61, 67 };
 		int64_t t[17];
@@ -86,7 +89,7 @@ static void test_few(void **state)
 }
 
 /*
- * A stamp that counts from 1970 is far from its origin, so that even a single stamp has a
+ * A stamp that counts from 1970 is far from its origin, so that a single stamp reveals its
  * resolution.
  */
 static void test_from_epoch(void **state)
@@ -106,7 +109,7 @@ static void test_from_epoch(void **state)
 	assert_int_equal(resolution_compute(&r, EPOCH / SEC * SEC + 10 * US), 10 * US);
 }
 
-/* A common factor that the distances of a few stamps have by chance is not accepted. */
+/* A common factor that a few stamps have by chance is not taken for the resolution. */
 static void test_multiples(void **state)
 {
 	static const int64_t t[] = { 0, 21 * SEC, 84 * SEC, 105 * SEC };
@@ -123,7 +126,7 @@ static void test_multiples(void **state)
 }
 
 /*
- * Merging parts that have other origins gives the same as adding all stamps, even with few
+ * Merging parts with different origins gives the same result as adding all stamps, even with few
  * stamps.
  */
 static void test_merged(void **state)
@@ -149,7 +152,7 @@ static void test_merged(void **state)
 	}
 }
 
-/* Stamps are shifted as if the receivers' clocks had shown their next time, and shifted back. */
+/* Shift stamps as if the receiver's clock had already shown its next time, and shift them back. */
 static void test_raised(void **state)
 {
 	const int64_t coarse[] = { 1001, 10001 }, fine[] = { 1, 1 };
@@ -183,7 +186,9 @@ static void test_raised(void **state)
 	assert_int_equal(pairs_settle(&ps), 0);
 	assert_int_equal(ps.pair[0]->direction[0].hull.corner[0].y, 5 * SEC);
 	assert_int_equal(ps.pair[0]->direction[1].hull.corner[0].y, -5 * SEC);
-	/* This is because clocks continue to run in the meantime. */
+	/*
+	 * Stamps shift by less than the resolution, because clocks continue to run in the meantime.
+	 */
 	pairs_raise(&ps, coarse, 1e-3);
 	assert_int_equal(ps.pair[0]->direction[0].envelope.bin[0].corner[0].y,
 			 5 * SEC + 10000 + 10);
@@ -191,7 +196,7 @@ static void test_raised(void **state)
 	pairs_release(&later);
 }
 
-/* Clock 1 runs fast by 80 ppm. Delays are 30 us plus a mean excess of about 100 us. */
+/* Clock 1 runs fast by 80 ppm. Delays are 30 us plus a mean excess delay of about 100 us. */
 static void push_rounded_messages(struct netsync *ns, const int64_t resolution[2], bool rounded)
 {
 	uint64_t seed = 11;
@@ -249,13 +254,13 @@ static void test_solved(void **state)
 	solve_rounded((int64_t[]){ 100 * US, 100 * US }, false, 50e3);
 	solve_rounded((int64_t[]){ 4000 * US, 4000 * US }, false, 2000e3);
 	solve_rounded((int64_t[]){ 1, 10 * US }, false, 10e3);
-	/* No bound is false if the stamps were rounded to the nearest multiple either. */
+	/* Bounds also hold if stamps were rounded to the nearest multiple. */
 	solve_rounded((int64_t[]){ 100 * US, 100 * US }, true, 100e3);
 	solve_rounded((int64_t[]){ 1, 100 * US }, true, 100e3);
 	solve_rounded((int64_t[]){ 100 * US, 1 }, true, 100e3);
 }
 
-/* Two clocks, which are 300 ms apart, have ticks of 40 ms; each tick is seen some ns late. */
+/* Two clocks differ by 300 ms and tick every 40 ms. Each tick is read some ns late. */
 static void test_given(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
@@ -281,7 +286,7 @@ static void test_given(void **state)
 	assert_non_null(strstr(netsync_error(ns), "resolution"));
 	opt.resolution_ns = NETSYNC_MAX_RESOLUTION + 1;
 	assert_int_equal(netsync_solve(ns, &opt), -EINVAL);
-	/* Callers built with an older version do not know this option. */
+	/* A caller that was built with an older version does not know this option. */
 	opt.size = offsetof(struct netsync_options, resolution_ns);
 	assert_int_equal(netsync_solve(ns, &opt), 0);
 	opt.size = sizeof(opt);

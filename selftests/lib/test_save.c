@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Saving parts and merging them gives the same object as pushing everything, with the same
- * bits. Invalid data is refused.
+ * Saving parts and merging them must give the same object as pushing everything, bit by bit.
+ * Invalid data must be refused.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define PARTS 3
 #define TRANSMISSIONS 6000
-#define STEERED 1 /* this host's clock is reported */
+#define STEERED 1 /* the host whose clock is reported */
 
 struct bytes {
 	uint8_t *at;
@@ -28,7 +28,7 @@ static int append_saved_part(void *data, const void *bytes, size_t size)
 	return 0;
 }
 
-/* Push a reading of one clock each second. All parts have all readings. */
+/* Push a reading of one clock for each second. Every part has all readings. */
 static void push_steering_points(struct netsync *ns, const struct traffic *traffic)
 {
 	const int64_t end = traffic->event[traffic->num - 1].time_ns;
@@ -46,7 +46,7 @@ static void push_steering_points(struct netsync *ns, const struct traffic *traff
 	}
 }
 
-/* Make a part, which has only some shards, and which adds hosts in its own order. */
+/* Make a part that has only some shards and adds hosts in an order of its own. */
 static struct netsync *push_shards_of_traffic(const struct traffic *traffic, uint32_t shards,
 					      bool steered)
 {
@@ -104,7 +104,7 @@ static void assert_same_clocks(const struct netsync *a, const struct netsync *b)
 	}
 }
 
-/* Compare all results, including how the events of each pair were decided. */
+/* Compare all results, including the decisions about the events of each pair. */
 static void assert_same_pairs(const struct netsync *a, const struct netsync *b)
 {
 	assert_int_equal(netsync_num_pairs(a), netsync_num_pairs(b));
@@ -147,7 +147,7 @@ static void add_netsync_counts(struct counts *sum, const struct netsync *ns)
 	}
 }
 
-/* Save an object. Some objects were solved before. */
+/* Save an object. Some objects were solved before they are saved. */
 static struct bytes save_with_counts(struct netsync *ns, struct counts *sum)
 {
 	static const struct netsync_options opt = { .size = sizeof(opt),
@@ -223,7 +223,10 @@ static void test_steered(void **state)
 	free(traffic.event);
 }
 
-/* If the saved data is changed or truncated, the object is either unchanged or has a valid part. */
+/*
+ * If saved data are changed or truncated, merging them either fails and does not change the object,
+ * or adds a valid part.
+ */
 static void test_hostile(void **state)
 {
 	struct traffic traffic = traffic_make(7, 300);
@@ -287,8 +290,8 @@ static void test_errors(void **state)
 }
 
 /*
- * What a result leaves is saved, too: a direction without messages, and times that were raised to
- * their resolution.
+ * What solving leaves behind is saved, too: a direction without messages, and stamps that were
+ * rounded up to their resolution.
  */
 static void test_after_solve(void **state)
 {

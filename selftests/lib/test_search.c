@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A search that starts at any place finds the same element as a binary search. */
+/* A search must find the same element as a binary search, wherever it starts. */
 #include "test.h"
 #include "util/search.h"
 

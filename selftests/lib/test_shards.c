@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Several objects that share packets find the messages that one object finds. */
+/* Several objects that share packets find the same messages as one object. */
 #include <errno.h>
 
 #include "traffic.h"
@@ -18,7 +18,7 @@ struct messages {
 	struct found *found;
 	size_t num;
 	size_t room;
-	size_t events; /* reported by netsync_watch_packets() */
+	size_t events; /* number of events that netsync_watch_packets() reported */
 };
 
 static void keep_shard_message(void *data, const struct netsync_message *msg)
@@ -57,7 +57,7 @@ static void add_shard_stats(struct netsync_stats *sum, const struct netsync_stat
 	sum->unsupported += s->unsupported;
 }
 
-/* Push the packets of some shards, and advance all hosts. */
+/* Push the packets of some shards. Advance all hosts. */
 static void match_some_shards(const struct traffic *traffic, uint32_t shards,
 			      struct messages *messages, struct netsync_stats *sum)
 {
@@ -126,7 +126,7 @@ static void test_shared_out(void **state)
 	}
 }
 
-/* Each shard has a share of each kind of traffic, and few events belong to several shards. */
+/* Each shard has a part of each kind of traffic, and few events belong to several shards. */
 static void test_shares(void **state)
 {
 	struct traffic traffic = traffic_make(9, TRANSMISSIONS);
@@ -149,7 +149,7 @@ static void test_shares(void **state)
 	free(traffic.event);
 }
 
-/* Packets of kinds that are not matched are counted only once, too. */
+/* Packets of kinds that are not matched are counted only once as well. */
 static void test_not_matched(void **state)
 {
 	struct netsync_packet p = make_tcp_segment();
@@ -174,7 +174,7 @@ static void test_errors(void **state)
 	assert_int_equal(netsync_keep_shards(ns, 0), -EINVAL);
 	assert_int_equal(netsync_keep_shards(ns, 1 << NETSYNC_SHARDS), -EINVAL);
 	assert_string_not_equal(netsync_error(ns), "");
-	/* A packet of another shard is ignored, and shards can still be chosen. */
+	/* A packet of another shard is ignored, and the set of shards can still be changed. */
 	assert_int_equal(netsync_keep_shards(ns, ALL & ~netsync_packet_shards(&p)), 0);
 	assert_int_equal(netsync_push_packet(ns, &p), 0);
 	assert_int_equal(netsync_keep_shards(ns, ALL), 0);

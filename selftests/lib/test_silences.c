@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The silences of one direction, and of all links. */
+/* Find intervals without messages, in one direction and on all links. */
 #include "curve/silences.h"
 #include "sample.h"
 
@@ -44,11 +44,11 @@ static void test_reach(void **state)
 	assert_int_equal(silences_until(&s, ABOVE, 19e9), 1);
 	silences_reach(&s, &from, &to);
 	assert_true(from == 20e9 && to == 90e9);
-	/* The interval is already between two messages of one direction. */
+	/* The interval lies between two messages of one direction and is not extended. */
 	from = 20e9, to = 40e9;
 	silences_reach(&s, &from, &to);
 	assert_true(from == 0 && to == 90e9);
-	/* The interval extends beyond all messages of one direction. */
+	/* The interval extends to times before or after all messages of one direction. */
 	from = 50e9, to = 91e9;
 	silences_reach(&s, &from, &to);
 	assert_true(from == 30e9 && to == 100e9);
@@ -61,7 +61,7 @@ static void test_longest(void **state)
 
 	(void)state;
 	assert_int_equal(silences_find(&s, &p), 0);
-	/* No direction has messages from 30 to 90 s, or from 40 s to the end, respectively. */
+	/* Neither direction has messages from 30 to 90 s, or from 40 s to the end. */
 	assert_true(silences_longest(&s) == 60e9);
 	s.num[BELOW] = 1;
 	assert_true(silences_longest(&s) == 70e9);

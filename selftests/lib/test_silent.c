@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In silences, bounds assume no drift limit, unless the clocks are known not to be steered. */
+/*
+ * Where there are no messages, bounds assume no drift limit, unless the clocks are known not to be
+ * steered.
+ */
 #include "bound/pair-bound.h"
 #include "bound/silent.h"
 #include "curve/wander.h"
@@ -15,8 +18,8 @@ static const struct limits limits = {
 static const struct wander told = { .left_alone = true };
 
 /*
- * Make the bound for an hour with a minute of messages at each end, whose clocks are @ahead
- * and @later apart.
+ * Make the bound for an hour that has a minute of messages at each end. The clocks differ by @ahead
+ * at the beginning and by @later at the end.
  */
 static void make_silent_bound(struct pair_bound *b, int64_t ahead, int64_t later,
 			      const struct wander *wander)
@@ -54,7 +57,7 @@ static void test_silence(void **state)
 	(void)state;
 	make_silent_bound(&b, SEC, SEC, &told);
 	assert_true(b.usable);
-	/* A drift of 0.2 ppm/s adds its product with the hour squared, divided by 8. */
+	/* A drift of 0.2 ppm/s adds the drift times the hour squared, divided by 8. */
 	assert_in_range(get_half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
 	pair_bound_release(&b);
 
@@ -76,7 +79,10 @@ static void test_messages(void **state)
 	pair_bound_release(&b);
 }
 
-/* Silences count from the hosts' first message to their last one, in either direction. */
+/*
+ * Intervals without messages also count from the hosts' first message and to their last one, in
+ * either direction.
+ */
 static void test_longest(void **state)
 {
 	const struct correction c = { .known = true, .from = 0, .to = 100 * SEC };
@@ -106,7 +112,7 @@ static void test_set(void **state)
 	pair_bound_release(&b);
 }
 
-/* In a short silence, a difference that is too large for a slew is also a step. */
+/* In a short interval without messages, a difference too large for a slew is also a step. */
 static void test_set_soon(void **state)
 {
 	struct doubt doubt = { .from = 29e9, .to = 33e9 };
@@ -137,7 +143,7 @@ static void test_set_soon(void **state)
 		}
 		assert_int_equal(pairs_settle(&ps), 0);
 		assert_int_equal(pair_bound_make(&b, ps.pair[0], both, &limits), 0);
-		/* At the maximum skew, 2 s give 1 ms. */
+		/* At the maximum skew, a clock changes by 1 ms in 2 s. */
 		assert_int_equal(b.usable, !n);
 		pair_bound_release(&b);
 		spline_free(&c[1].curve);

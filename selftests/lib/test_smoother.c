@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The smoother of a chain is compared with the dense solution of the same normal model. */
+/* Compare the smoother of a chain with the dense solution of the same normal model. */
 #include <string.h>
 
 #include "infer/internal.h"
@@ -7,7 +7,7 @@
 #include "util/number.h"
 
 #define KNOTS 7
-/* The states of all knots, and the delay. */
+/* Number of unknowns: the states of all knots, and the delay. */
 #define UNKNOWNS (KNOTS * STATES + 1)
 #define DELAY (UNKNOWNS - 1)
 
@@ -66,7 +66,7 @@ static void make_smoothed_chain(struct chain *c, struct knot *knot, double jump)
 /* Compute the prior covariance of all states, without the sites. */
 static void compute_prior_covariance(const struct chain *c, double all[UNKNOWNS][UNKNOWNS])
 {
-	/* This matrix maps increments to states. */
+	/* The matrix that maps increments to states. */
 	static double map[UNKNOWNS][UNKNOWNS];
 	double variance[UNKNOWNS];
 
@@ -138,8 +138,8 @@ static void test_dense(void **state)
 }
 
 /*
- * A delay that is estimated together with the clock: the sites of z = delay + sign * phase give
- * the means and variances of the dense solution. At each knot, one direction has more messages.
+ * A delay is estimated together with the clock. The sites of z = delay + sign * phase give the
+ * means and variances of the dense solution. At each knot, one direction has more messages.
  */
 static void test_joint_delay(void **state)
 {
@@ -178,7 +178,7 @@ static void test_joint_delay(void **state)
 		}
 	}
 	invert_symmetric(all);
-	/* The second time, the sites are those that the first one moved. */
+	/* The second round uses the sites that the first round has changed. */
 	for (int times = 0; times < 2; times++) {
 		memset(&c.first.mean, 0, sizeof(c.first.mean));
 		for (int i = 0; i < STATES; i++)
@@ -201,7 +201,7 @@ static void test_joint_delay(void **state)
 	}
 }
 
-/* A jump of minutes leaves the variances next to it unchanged, without loss of digits. */
+/* A jump of minutes does not change the variances next to it, and no digits are lost. */
 static void test_large_jump(void **state)
 {
 	const double jump = 6e11 * 6e11;
@@ -217,13 +217,13 @@ static void test_large_jump(void **state)
 		assert_float_equal(near[n].variance, far[n].variance, 1e-6 * near[n].variance);
 	assert_float_equal(far[3].state[0] - near[3].state[0], 6e11 - 1e6, 1);
 	/*
-	 * The information of all other data on the jump equals the information of the jump
+	 * The information about the jump from all other data equals the information of the jump
 	 * itself.
 	 */
 	assert_float_equal(far[3].score[STATE_PHASE].information * jump, 1, 1e-6);
 }
 
-/* The score of an increment is its posterior mean over its variance. */
+/* The score of an increment is its posterior mean divided by its variance. */
 static void test_scores(void **state)
 {
 	struct knot knot[KNOTS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The spans of hosts are found despite wrong timestamps. */
+/* Find the spans of hosts despite wrong timestamps. */
 #include "messages.h"
 #include "reduce/span.h"
 
@@ -35,7 +35,7 @@ static void test_all_seen(void **state)
 
 static void test_false_time(void **state)
 {
-	/* One packet of host 0 has a time that is a year later. */
+	/* One packet of host 0 has a timestamp that is a year too late. */
 	struct host host[2] = {
 		{ .first = 0, .last = YEAR },
 		{ .first = AHEAD, .last = AHEAD + 100 * SEC },
@@ -51,7 +51,7 @@ static void test_false_time(void **state)
 	pairs_release(&ps);
 }
 
-/* A span that the caller reports is added, whether or not there are messages. */
+/* A span that the caller reports is added to that of the messages, or used without messages. */
 static void test_said(void **state)
 {
 	struct host host[2] = {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Splines with knots of multiplicity one, three and four. */
+/* Test splines with knots of multiplicity one, three and four. */
 #include "test.h"
 #include "curve/spline.h"
 
 #define SPAN 100.0
 
 /*
- * Return the abscissa of a coefficient: if all coefficients are on a line at their
- * abscissas, the spline is that line.
+ * Return the abscissa of a coefficient: if each coefficient is on a line at its abscissa, the
+ * spline is that line.
  */
 static double compute_abscissa(const struct spline *s, size_t i)
 {
@@ -42,7 +42,7 @@ static void set_random_coefficients(struct spline *s, uint64_t seed)
 	spline_set_cubics(s);
 }
 
-/* The basis functions sum to one, and any line can be represented. */
+/* Check that the basis functions sum to one and that the spline can be any line. */
 static void check_spline_lines(struct spline *s)
 {
 	for (size_t i = 0; i < s->coefs; i++)
@@ -83,7 +83,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* Compute the changes of value, slope and curvature at a place. */
+/* Compute the changes of value, slope and curvature at a time. */
 static void compute_changes_at(const struct spline *s, double t, double change[3])
 {
 	const double h = 1e-3;
@@ -112,14 +112,14 @@ static void test_smoothness(void **state)
 		double c[3];
 
 		set_random_coefficients(&s, seed);
-		/* At regular knots and between them, two derivatives are continuous. */
+		/* At regular knots and between them, the first two derivatives are continuous. */
 		for (double t = 5; t < 96; t += 5) {
 			compute_changes_at(&s, t, c);
 			assert_true(c[0] < 1e-6);
 			assert_true(c[1] < 1e-2);
 			assert_true(c[2] < 1e-2);
 		}
-		/* At a rate step, the value is continuous, but the slope need not be. */
+		/* At a rate step, the value is continuous, but the slope may change. */
 		compute_changes_at(&s, b[0].t, c);
 		assert_true(c[0] < 1e-6);
 		worst[0] = fmax(worst[0], c[1]);
@@ -140,7 +140,9 @@ static void test_jump_parts(void **state)
 	(void)state;
 	for (size_t i = 0; i < s.coefs; i++)
 		s.coef[i] = compute_abscissa(&s, i) < 50 ? -1 : 1;
-	/* Of several knots at the same place, the first belongs to the part before it. */
+	/*
+	 * If several knots are at the same place, the first of them belongs to the part before it.
+	 */
 	for (size_t i = 1; i < s.coefs; i++)
 		if (compute_abscissa(&s, i) == 50 && compute_abscissa(&s, i - 1) < 50)
 			s.coef[i] = -1;
@@ -152,7 +154,7 @@ static void test_jump_parts(void **state)
 	spline_free(&s);
 }
 
-/* A phase step has no slope, and NaN is not flat. */
+/* A phase step has no slope, and NaN does not count as flat. */
 static void test_flat(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
@@ -173,7 +175,7 @@ static void test_flat(void **state)
 	spline_free(&s);
 }
 
-/* A curve with additional knots, also at change points, stays the same. */
+/* Adding knots to a curve does not change it, even at change points. */
 static void test_follow(void **state)
 {
 	/* The last breaks are several change points at one place. */
@@ -199,7 +201,7 @@ static void test_follow(void **state)
 	}
 }
 
-/* Values and slopes are those of the vertices, on either side of a step. */
+/* The spline has the values and slopes of the vertices, on either side of a step. */
 static void test_through(void **state)
 {
 	const struct spline_vertex v[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Functions of a host's fit that its stages share. */
+/* Test functions of a host's fit that its stages share. */
 #include "curve/state.h"
 #include "sample.h"
 
@@ -43,7 +43,7 @@ static void test_residuals(void **state)
 	sample_release(&sample);
 }
 
-/* The links of a direction are counted together. Without links, there is one bin. */
+/* The links of a direction are counted together. Without links, one bin is used. */
 static void test_fewest_bins(void **state)
 {
 	struct obs_direction dir[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The state space of a clock: transitions, their transposes, and increments. */
+/* Test the state space of a clock: transitions, their transposes, and increments. */
 #include <string.h>
 
 #include "model/model.h"
@@ -13,7 +13,10 @@ static void random_vector(uint64_t *seed, double *v, size_t n)
 		v[i] = 2 * draw_between_0_and_1(seed) - 1;
 }
 
-/* A cubic continues by its Taylor series, and two steps give the same as one step of their sum. */
+/*
+ * A cubic continues by its Taylor series. Two steps give the same result as one step of their total
+ * length.
+ */
 static void test_shift(void **state)
 {
 	/* 1 + 2 t + 3 t^2 / 2 + 4 t^3 / 6 */
@@ -77,7 +80,7 @@ static void test_outer_products(void **state)
 	}
 }
 
-/* An increment in the middle of a step is its component, shifted by half of the length. */
+/* An increment in the middle of a step is its component, shifted by half of the step's length. */
 static void test_loading(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Clocks that a daemon steers, and netsync_push_clock(), which reports the steering: such
- * clocks are estimated as accurately as clocks that are not steered. Wrong or lost readings
- * only affect the times next to them.
+ * Test netsync_push_clock(), which reports how a daemon steers a clock. Such clocks must be
+ * estimated as accurately as clocks that are not steered. Wrong or lost readings may only affect
+ * the times next to them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -128,14 +128,14 @@ static void test_told_on_the_way(void **state)
 	e = solve_and_measure(&w[1]);
 	assert_true(fabs(e.rms - at_once.rms) < 3);
 	assert_int_equal(e.outside, 0);
-	/* Solving a second time changes nothing. */
+	/* Solving a second time does not change the result. */
 	at_once = solve_and_measure(&w[1]);
 	assert_true(at_once.rms == e.rms);
 	netsync_free(w[0].ns);
 	netsync_free(w[1].ns);
 }
 
-/* ---- wrong and lost points ------------------------------------------------------ */
+/* ---- wrong and lost readings ---------------------------------------------------- */
 
 static void test_lost_ones_cost_their_time(void **state)
 {
@@ -190,8 +190,8 @@ static void test_wrong_ones_are_left_out(void **state)
 }
 
 /*
- * Readings cover a much longer time than messages. The result covers the time of the
- * messages and slightly more.
+ * Readings cover a much longer time than messages. The result covers the time of the messages and a
+ * little more.
  */
 static void test_results_reach_so_far(void **state)
 {
@@ -230,8 +230,8 @@ static void test_results_reach_so_far(void **state)
 }
 
 /*
- * Readings begin some seconds after the messages, or end before them, and the clock is
- * slewed in the time without readings. Only this time has a wide bound.
+ * Readings begin some seconds after the messages or end before them, and the clock is slewed while
+ * there are no readings. The bound is wide only at this time.
  */
 static void test_readings_are_fewer(void **state)
 {
@@ -433,17 +433,14 @@ static void test_a_gap_falls_back(void **state)
 	exchange_messages(&w, 0, SPAN);
 	assert_int_equal(netsync_solve(w.ns, NULL), 0);
 	check_steering(&w, 1, SPAN / 6);
-	/* Where readings report the steering, the accuracy is the same as without the gap. */
+	/* Where readings report the steering, the accuracy is the same as without a gap. */
 	e = measure_errors(&w, SEC / 10, SPAN / 12 * 5, SPAN / 6);
 	print_message("beside the gap %lld / %.0f ns\n", (long long)e.max, e.rms);
 	assert_in_range(e.max, 0, 20000);
 	netsync_free(w.ns);
 }
 
-/*
- * Without packets, as in a recording that has none, there are no spans, but there is a
- * reference.
- */
+/* If a recording has no packets, hosts have no spans, but there is a reference. */
 static void test_nothing_to_correct(void **state)
 {
 	for (int spans = 0; spans < 3; spans++) {
@@ -502,9 +499,9 @@ static void test_senseless_ones_are_refused(void **state)
 	q = p;
 	q.raw_ns -= NETSYNC_MAX_SPAN + SEC;
 	assert_int_equal(netsync_push_clock(ns, &q), -ERANGE);
-	/* The readings of a clock and the times of its messages are in one time base. */
+	/* The times of readings and messages are in one time base. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH - FAR, EPOCH), -ERANGE);
-	/* A single reading reveals nothing and has no effect. */
+	/* A single reading has no effect. */
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH, EPOCH + US), 0);
 	assert_int_equal(netsync_push_message(ns, 1, 0, EPOCH + SEC, EPOCH + SEC + US), 0);
 	q = p;
@@ -518,13 +515,16 @@ static void test_senseless_ones_are_refused(void **state)
 	netsync_add_host(ns, "a");
 	netsync_add_host(ns, "b");
 	assert_int_equal(netsync_push_message(ns, 0, 1, EPOCH + 5 * SEC, EPOCH + 5 * SEC + US), 0);
-	/* Messages of the first seconds wait for readings until a result is requested. */
+	/*
+	 * Messages of the first seconds are deferred until readings arrive or a result is
+	 * requested.
+	 */
 	assert_int_equal(netsync_solve(ns, NULL), 0);
 	assert_int_equal(netsync_push_clock(ns, &p), -EALREADY);
 	assert_string_not_equal(netsync_error(ns), "");
 	/*
-	 * A reading after one that was not late is not too late either. If the clock is
-	 * stepped back, this is detected later.
+	 * A reading that follows a timely one is not too late either, even if the clock is stepped
+	 * back.
 	 */
 	q = p;
 	q.time_ns += 9 * SEC / 2;
@@ -538,9 +538,9 @@ static void test_senseless_ones_are_refused(void **state)
 	netsync_free(ns);
 }
 
-/* ---- messages before the first point --------------------------------------------- */
+/* ---- messages before the first reading ------------------------------------------- */
 
-/* Make a clock that is slewed strongly at first, and slightly all the time. */
+/* Make a clock that is slewed strongly at first and slightly all the time. */
 static void slew_clock_at_begin(struct machine *m, double first)
 {
 	steer_clock(m, compute_raw_time(m, -SEC / 2), 1 + first, 0);
@@ -550,7 +550,7 @@ static void slew_clock_at_begin(struct machine *m, double first)
 	}
 }
 
-/* Push ten readings a second, beginning at @from. */
+/* Push ten readings per second from @from on. */
 static void push_readings_from(struct world *w, uint32_t host, int64_t from)
 {
 	const struct machine *m = &w->m[host];
@@ -587,13 +587,13 @@ static void check_same_clocks(const struct world *a, const struct world *b)
 }
 
 /*
- * Some or all messages of the first second and the first readings are pushed in any order.
- * The result is the same, and its bounds hold, whether readings begin before the messages or
- * after some of them.
+ * Push some or all messages of the first second and the first readings in any order. The result
+ * must be the same and its bounds must hold, whether readings begin before the messages or after
+ * some of them.
  */
 static void test_early_messages_wait(void **state)
 {
-	/* The time at which the hosts' readings begin, and the number of messages before it. */
+	/* The time of the hosts' first readings, and the number of messages before it. */
 	static const struct {
 		int64_t begin[2], before;
 	} cases[] = {
@@ -635,8 +635,8 @@ static void test_early_messages_wait(void **state)
 }
 
 /*
- * A result is requested before the first readings. Messages that were used without readings
- * widen the bounds.
+ * A result is requested before the first readings. Messages that were used without readings make
+ * the bounds wider.
  */
 static void test_used_too_early(void **state)
 {

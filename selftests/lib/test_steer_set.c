@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stepped clocks, and netsync_push_clock(), which reports when they were stepped, or between
- * which readings. At every instant on either side of a step, the truth is within the bound.
+ * Test stepped clocks and netsync_push_clock(), which reports when they were stepped, or between
+ * which readings. The truth must be within the bound at every instant on either side of a step.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void test_set_clocks_are_told(void **state)
 	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
 	assert_int_equal(told.points, 0);
 	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
-	/* The 3 s of the clock that were shown twice are ambiguous. */
+	/* The 3 s that the clock showed twice are ambiguous. */
 	e = measure_errors(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
 	assert_int_equal(e.outside, 0);
 	assert_in_range(e.max, 0, 5000);
@@ -49,7 +49,7 @@ static void test_set_clocks_are_told(void **state)
 	netsync_free(w.ns);
 }
 
-/* If readings were lost, the time of the step is unknown. The gaps are short or long. */
+/* If readings are lost, the time of the step is unknown. The gaps are short or long. */
 static void test_set_when_points_were_lost(void **state)
 {
 	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
@@ -74,8 +74,8 @@ static void test_set_when_points_were_lost(void **state)
 }
 
 /*
- * The clock is stepped back by less than steering may change it between two readings, so
- * times near the readings were shown twice. The clock is the reference or the other host.
+ * The clock is stepped back by less than steering may change it between two readings, so that times
+ * near the readings were shown twice. The clock is that of the reference or of the other host.
  */
 static void test_set_back_by_little(void **state)
 {
@@ -103,7 +103,7 @@ static void test_set_back_by_little(void **state)
 	}
 }
 
-/* Return the number of times, from @from on, whose interval does not contain the truth. */
+/* Count the times from @from on whose interval does not contain the truth. */
 static int count_times_outside(const struct world *w, int64_t from, int64_t to, int64_t apart)
 {
 	uint32_t reference = (uint32_t)netsync_reference(w->ns);
@@ -122,7 +122,7 @@ static int count_times_outside(const struct world *w, int64_t from, int64_t to, 
 }
 
 /*
- * The same for readings with rates, which are some seconds apart and do not report the step.
+ * Readings with rates are some seconds apart, and do not report that the clock was stepped back.
  * Times that were shown twice were read before the last reading or after the next one.
  */
 static void test_set_back_between_rates(void **state)
@@ -162,12 +162,12 @@ static void test_set_back_between_rates(void **state)
 	}
 }
 
-/* How readings are reported if the reading at a step may be lost. */
+/* How the readings of a host with a step are reported. The reading at the step may be lost. */
 enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
 
 /*
- * Push readings once a second in random order, each of them twice, and one at the step,
- * unless that reading was lost. The numbering restarts at some time.
+ * Push readings once a second in random order, each of them twice. Also push one at the step,
+ * unless it was lost. The numbering restarts at some time.
  */
 static void push_setting(struct world *w, enum told how, int64_t set, bool is_lost)
 {
@@ -190,7 +190,7 @@ static void push_setting(struct world *w, enum told how, int64_t set, bool is_lo
 	}
 }
 
-/* The time of a step is known to be that of a reading only if no reading can have been lost. */
+/* A reading gives the time of the step only if no reading can have been lost. */
 static void test_a_setting_may_be_lost(void **state)
 {
 	const int64_t by[] = { 5 * SEC, -5 * SEC, SEC / 2, -SEC / 2 };
@@ -221,7 +221,9 @@ static void test_a_setting_may_be_lost(void **state)
 	}
 }
 
-/* The step is at one end of readings that are taken ten times a second. */
+/*
+ * The step is at one end of an interval between two readings, which are taken ten times a second.
+ */
 static void test_set_between_samples(void **state)
 {
 	const int64_t by[] = { 100 * US, -300 * US, 5000 * US, SEC };
@@ -242,9 +244,8 @@ static void test_set_between_samples(void **state)
 }
 
 /*
- * The reference is stepped by more than the interval between two readings. If the time of
- * the step is known only from these readings, converting to the reference has an error of
- * the whole step.
+ * The reference is stepped by more than the interval between two readings. If the time of the step
+ * is known only from these readings, conversion to the reference has an error as large as the step.
  */
 static void test_set_reference_between_samples(void **state)
 {
@@ -271,8 +272,8 @@ static void test_set_reference_between_samples(void **state)
 }
 
 /*
- * If the oscillator is slow, or if the clock is slewed at the same time, times that were
- * shown twice are farther apart on the reference than the step.
+ * If the oscillator is slow or the clock is slewed at the same time, the two times at which the
+ * clock showed a time are farther apart on the reference than the step.
  */
 static void test_set_back_and_slow(void **state)
 {
@@ -303,7 +304,10 @@ static void test_set_back_and_slow(void **state)
 	}
 }
 
-/* Readings reveal steps that messages cannot: before the first message and after the last one. */
+/*
+ * Readings reveal steps that messages cannot reveal: before the first message and after the last
+ * one.
+ */
 static void test_set_without_messages(void **state)
 {
 	const struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
@@ -313,8 +317,7 @@ static void test_set_without_messages(void **state)
 	(void)state;
 	for (int i = 0; i < 16; i++) {
 		/*
-		 * The step is just before the end of the messages, or long before their
-		 * beginning.
+		 * The step is just before the end of the messages or long before their beginning.
 		 */
 		const int64_t at = i & 4 ? SPAN / 2 : SPAN / 4;
 		const int64_t from = at - 10 * SEC - SEC / 3;
@@ -353,9 +356,9 @@ static void test_set_without_messages(void **state)
 }
 
 /*
- * The clock is stepped before the first reading or after the last one. Messages of that time
- * are rejected, and its bound is not usable. All other times have the same results as
- * without the step.
+ * The clock is stepped before the first reading or after the last one. Messages of this time are
+ * rejected, and its bound is not usable. At all other times, the result is the same as without the
+ * step.
  */
 static void test_set_where_nothing_is_read(void **state)
 {
@@ -387,8 +390,8 @@ static void test_set_where_nothing_is_read(void **state)
 }
 
 /*
- * Push requests and their responses, one after the other, as often as possible. Host @first
- * sends the requests.
+ * Push requests and their responses one after the other, as fast as possible. Host @first sends the
+ * requests.
  */
 static void exchange_requests(struct world *w, int first, int64_t from, int64_t to)
 {
@@ -408,8 +411,8 @@ static void exchange_requests(struct world *w, int first, int64_t from, int64_t 
 }
 
 /*
- * There are so many requests and responses that only some are kept. They are sent in either
- * direction, because only one of the directions reveals the step.
+ * There are so many requests and responses that only some are stored. They are sent in both
+ * directions, because only one direction reveals the step.
  */
 static void test_set_beside_many_messages(void **state)
 {
@@ -457,9 +460,8 @@ static struct netsync *copy_by_saving(struct netsync *ns)
 }
 
 /*
- * After messages have revealed a step of a clock without readings, each later result uses
- * it. This also applies to another object, and to hosts that were traced for longer in the
- * meantime.
+ * If messages have revealed a step of a clock without readings, all later results use this step.
+ * This must also work with another object, and if hosts were traced for a longer time since then.
  */
 static void test_set_is_not_forgotten(void **state)
 {
@@ -494,7 +496,10 @@ static void test_set_is_not_forgotten(void **state)
 	}
 }
 
-/* Messages between a host and a third one, whose clock is not steered and has no readings. */
+/*
+ * Exchange messages between a host and a third host, whose clock is not steered and has no
+ * readings.
+ */
 static void ask_third(struct world *w, const struct machine *third, int host, int64_t from,
 		      int64_t to)
 {
@@ -513,9 +518,9 @@ static void ask_third(struct world *w, const struct machine *third, int host, in
 }
 
 /*
- * Of two hosts whose messages have revealed a step of one of them, that one is seen for longer
- * until the next result: what the last one concluded of the other host is no excuse. The
- * reference is a third host, which the other one does not share messages with.
+ * Messages have revealed a step of one of two hosts. Until the next result, the trace of one of
+ * them becomes longer. The conclusion about the other host in the previous result must not excuse
+ * it. The reference is a third host, which shares no messages with the other host.
  */
 static void set_is_not_excused(void **state)
 {
@@ -560,7 +565,7 @@ static void set_is_not_excused(void **state)
 	}
 }
 
-/* Saved readings are those that were pushed: with their uncertainties and numbers. */
+/* Saved readings equal those that were pushed, including their uncertainties and numbers. */
 static void test_points_are_saved_whole(void **state)
 {
 	const int64_t set = SPAN / 2 + SEC / 3;
@@ -591,7 +596,7 @@ static void test_points_are_saved_whole(void **state)
 	}
 }
 
-/* The uncertainty of readings is saved, too: a copy has the same bound. */
+/* The uncertainty of readings is saved, so that a copy has the same bound. */
 static void uncertainty_is_saved(void **state)
 {
 	uint64_t s = 41;

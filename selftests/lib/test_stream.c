@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages for hours, with results in between: the results, and the use of memory. */
+/*
+ * Test messages over hours with results in between: the results must not change, and memory use
+ * must be limited.
+ */
 #include <malloc.h>
 #include <string.h>
 
@@ -58,8 +61,8 @@ static void push_stream_message(struct stream *s, const struct event *e)
 }
 
 /*
- * Push bulk traffic, with one connection for each pair. The sequence numbers of connections
- * start at different values.
+ * Push bulk traffic. Each pair has one connection. Each connection starts at a different sequence
+ * number.
  */
 static void push_stream_packets(struct stream *s, const struct event *e)
 {
@@ -151,7 +154,7 @@ static void test_solved_in_between(void **state)
 			push_stream_message(&once, &e);
 			e = draw_stream_message(&often, t);
 			push_stream_message(&often, &e);
-			/* Solve early, too, when not all pairs are known. */
+			/* Also solve early, when not all pairs are known. */
 			if (i == 20 || i == 1000 || i % (N / 5) == 77)
 				solve_stream(&often, methods[k]);
 		}
@@ -164,12 +167,12 @@ static void test_solved_in_between(void **state)
 }
 
 /*
- * Ten hosts exchange 10,000 packets a second, which are pushed in the order in which readers
- * push them.
+ * Ten hosts exchange 10,000 packets per second, which are pushed in the order in which readers push
+ * them.
  */
 static void test_memory_of_packets(void **state)
 {
-	/* Messages of the first half minute wait for clock readings. */
+	/* Messages of the first half minute are deferred until clock readings arrive. */
 	enum { RATE = 5000, SECONDS = 80 };
 	struct netsync_stats stats = { .size = sizeof(stats) };
 	struct stream s;
@@ -200,7 +203,7 @@ static void test_memory_of_packets(void **state)
 	netsync_free(s.ns);
 }
 
-/* Messages of two days take hardly more memory than messages of one day. */
+/* Messages of two days take scarcely more memory than messages of one day. */
 static void test_memory_of_messages(void **state)
 {
 	enum { N = 3000000 };

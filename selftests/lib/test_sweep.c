@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The corrections of all hosts are computed along the tree, from those of their neighbours. */
+/* Compute the corrections of all hosts along the tree, from the corrections of their neighbours. */
 #include "reduction.h"
 
 static void make_swept_chain(struct reduced *hosts, struct reduction *r, enum netsync_method method)
@@ -14,7 +14,7 @@ static void make_swept_chain(struct reduced *hosts, struct reduction *r, enum ne
 	reduction_find_ways(r);
 }
 
-/* Corrections are added along the lines of three pairs, each of which adds a second. */
+/* Corrections are added along three pairs. Each pair adds a second. */
 static void test_carry(void **state)
 {
 	struct reduced hosts;
@@ -28,14 +28,14 @@ static void test_carry(void **state)
 		assert_true(llabs(c.t - 40 * SEC) <= h);
 		assert_true(fabs(c.skew) < 1e-9);
 		assert_true(c.complete);
-		/* The uncertainties of lines add up. */
+		/* The uncertainties of the pairs' lines add up. */
 		assert_true(h ? c.growth > 0 : c.growth == 0);
 	}
 	reduction_end(&r);
 	reduced_release(&hosts);
 }
 
-/* If any link of a path has messages in one direction only, so has the whole path. */
+/* If a link on a path has messages in one direction only, the path has, too. */
 static void test_incomplete(void **state)
 {
 	struct reduced hosts;
@@ -68,8 +68,8 @@ static void test_skew(void **state)
 }
 
 /*
- * For a long chain, computing all paths takes one step for each host. If it took a step for
- * each host on the path of each host, 2 * 10^10 steps would exceed the time limit of tests.
+ * Computing all paths takes one step for each host, even in a long chain. If it took a step for
+ * each host on each host's path, 2 * 10^10 steps would exceed the test's time limit.
  */
 static void test_long_chain(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Simulated clusters whose clocks are known, so that errors against the truth can be measured. */
+/* Test simulated clusters with known clocks, for which errors can be computed. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define MAX_HOSTS 10
 
-/* Linear clocks, with a skew and an offset relative to true time. */
+/* A cluster of linear clocks, each with a skew and an offset relative to true time. */
 struct cluster {
 	struct netsync *ns;
 	uint64_t seed;
@@ -15,7 +15,10 @@ struct cluster {
 	int64_t span;
 	int64_t offset[MAX_HOSTS];
 	double skew[MAX_HOSTS];
-	/* Delays are 30 us plus an exponential excess of mean 100 us; some are even longer. */
+	/*
+	 * Delays are 30 us plus an exponential excess with mean 100 us. Some delays are even
+	 * longer.
+	 */
 	double late_share;
 	double late_by;
 };
@@ -34,7 +37,7 @@ static void start_test_cluster(struct cluster *c, uint64_t seed, int hosts, int6
 	}
 }
 
-/* Return the reading of a host's clock at a true time, which counts from the epoch. */
+/* Return the reading of a host's clock at a true time. True time counts from EPOCH. */
 static int64_t read_cluster_clock(const struct cluster *c, int host, int64_t t)
 {
 	return EPOCH + t + c->offset[host] + llround(c->skew[host] * (double)t);
@@ -92,7 +95,7 @@ static void solve_test_cluster(struct cluster *c, const char *reference)
 	solve_test_cluster_by(c, reference, NETSYNC_METHOD_AUTO);
 }
 
-/* Return the largest error of a host over the span, and check that the bound always holds. */
+/* Return the largest error of a host within the span. Check that the bound always holds. */
 static int64_t find_worst_cluster_error(const struct cluster *c, int host)
 {
 	int ref = netsync_reference(c->ns);
@@ -121,8 +124,8 @@ static void end_test_cluster(struct cluster *c)
 }
 
 /*
- * The first cluster has a million messages. The others have fewer messages and larger
- * errors, which decrease as the number of messages grows.
+ * The first cluster has a million messages. Later ones have fewer messages and larger errors:
+ * errors decrease as the number of messages grows.
  */
 static void check_two_hosts(int seeds, int64_t span, double late)
 {
@@ -153,7 +156,7 @@ static void test_one_hour(void **state)
 	check_two_hosts(5, 3600 * SEC, 0);
 }
 
-/* 64-bit products overflow here. */
+/* In this case, products overflow 64 bits. */
 static void test_one_day_with_late_messages(void **state)
 {
 	(void)state;
@@ -161,8 +164,8 @@ static void test_one_day_with_late_messages(void **state)
 }
 
 /*
- * Push events sorted by time, in reverse order, and in the order in which they were drawn:
- * all bits of the results are equal.
+ * Push events in order of time, in reverse order, and in the order in which they were drawn. All
+ * results must be equal bit by bit.
  */
 static int compare_events_by_send_time(const void *a, const void *b)
 {
@@ -225,8 +228,8 @@ static void test_chain(void **state)
 	for (uint64_t seed = 1; seed <= 2; seed++) {
 		const enum netsync_method method[] = { NETSYNC_METHOD_HULL, NETSYNC_METHOD_AUTO };
 		/*
-		 * A few messages that bypass the chain do not increase the total error: if
-		 * they make one host better by 1 ns, another host may become worse.
+		 * A few messages that bypass the chain do not increase the sum of all errors. One
+		 * host may become worse if another host becomes better by as much.
 		 */
 		const int64_t more[] = { 0, 3 };
 		int64_t alone[2][10];
@@ -252,8 +255,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Poor links improve the guarantee, because fewer minimum delays are added. If a clock may
- * drift, single messages limit it only near their own times, and help little.
+ * Poor links improve the guarantee, because the path adds fewer minimum delays. If clocks may
+ * drift, single messages limit a clock only near their own times, and help little.
  */
 static void test_bound_takes_the_short_way(void **state)
 {
@@ -296,7 +299,7 @@ static void test_reference(void **state)
 	for (int h = 0; h < 4; h++)
 		find_worst_cluster_error(&c, h);
 	end_test_cluster(&c);
-	/* Two hosts are equally good; their names decide, not their order. */
+	/* Two hosts are equally good. The reference is chosen by name, not by order. */
 	c.ns = netsync_new();
 	netsync_add_host(c.ns, "web");
 	netsync_add_host(c.ns, "db");
@@ -351,12 +354,12 @@ static void test_one_direction(void **state)
 					 read_cluster_clock(&c, 1, 30 * SEC), &r, &b),
 			 0);
 	assert_int_equal(b, NETSYNC_UNKNOWN);
-	/* The minimum delay is assumed to be zero, so the result is 30 us too early. */
+	/* The minimum delay is assumed to be zero, so that the result is 30 us too early. */
 	assert_true(llabs(r + 30000 - read_cluster_clock(&c, 0, 30 * SEC)) < 1000);
 	end_test_cluster(&c);
 }
 
-/* The mean delays of both directions are equal, so the middle is near the truth. */
+/* The mean delays of both directions are equal, so that the middle is close to the truth. */
 static void test_regression(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt),
@@ -374,7 +377,7 @@ static void test_regression(void **state)
 	for (uint32_t i = 1; i < 3; i++) {
 		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
 		assert_int_equal(h.quality, NETSYNC_ACCURATE);
-		/* The bound is not computed from the line. */
+		/* The bound does not depend on the line. */
 		assert_true(h.bound_max_ns < i * 60000);
 		assert_in_range(find_worst_cluster_error(&c, (int)i), 100, 3000);
 	}
@@ -382,7 +385,7 @@ static void test_regression(void **state)
 	assert_int_equal(p.quality, NETSYNC_ACCURATE);
 	assert_true(llabs(p.min_delay_ns[0] - 30000) < 3000);
 	end_test_cluster(&c);
-	/* There are messages in one direction only, so the mean delay is assumed to be zero. */
+	/* Messages in only one direction exist, so the mean delay is assumed to be zero. */
 	start_test_cluster(&c, 1, 2, 60 * SEC);
 	for (int i = 0; i < 10000; i++) {
 		struct event e = draw_cluster_event(&c, 0, 1);
@@ -401,7 +404,7 @@ static void test_regression(void **state)
 	end_test_cluster(&c);
 }
 
-/* All messages are within 0.1 s of a trace of 20 s, which the bound reflects. */
+/* All messages are within 0.1 s of a trace of 20 s, and the bound is as wide as this requires. */
 static void test_short_talk_in_long_trace(void **state)
 {
 	struct netsync_host_info h = { .size = sizeof(h) };
@@ -421,7 +424,7 @@ static void test_short_talk_in_long_trace(void **state)
 	end_test_cluster(&c);
 }
 
-/* One host is a board whose clock starts in 1970 at each boot. */
+/* One host is a board whose clock starts in 1970 whenever the board boots. */
 static void test_clocks_decades_apart(void **state)
 {
 	struct netsync_pair_info p = { .size = sizeof(p) };
@@ -435,8 +438,8 @@ static void test_clocks_decades_apart(void **state)
 	assert_true(find_worst_cluster_error(&c, 1) < 50);
 	assert_int_equal(netsync_get_pair(c.ns, 0, &p), 0);
 	/*
-	 * According to the clocks, all messages of one direction are sent to the future, and
-	 * none to the past.
+	 * Judging by the clocks, all messages in one direction arrive before they are sent, and
+	 * none in the other direction do.
 	 */
 	assert_int_equal(p.inversions_before, p.messages[0]);
 	assert_int_equal(p.inversions_after, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The result has the same bits for any number of threads for matching and estimating. */
+/* The result must be the same bit by bit for any number of threads that match and estimate. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,17 +11,14 @@
 #include "traffic.h"
 #include "util/parallel.h"
 
-#define HOSTS 24 /* enough to fit several at the same time */
+#define HOSTS 24 /* enough hosts that several threads have work at the same time */
 #define LINKS 9	 /* number of links that each host initiates */
 #define SPAN (600 * SEC)
 #define MESSAGES 21600
 #define CALLS 1000
 #define FAILING 700
 
-/*
- * Return the reading of a clock that deviates by up to 20 us and is seconds apart from the
- * others.
- */
+/* Return the reading of a clock that deviates by up to 20 us. Clocks differ by seconds. */
 static int64_t read_threads_clock(uint32_t host, int64_t t)
 {
 	double angle = (double)t / (double)(100 * SEC) + host;
@@ -81,7 +78,7 @@ static void assert_same(const struct netsync *a, const struct netsync *b)
 		assert_memory_equal(m.knots, n.knots, m.num_knots * sizeof(*m.knots));
 		segments += m.num_segments;
 	}
-	/* The clocks have curvature. */
+	/* Check that the clocks have curvature. */
 	assert_true(segments > 2 * HOSTS);
 }
 
@@ -106,13 +103,13 @@ static void test_same_bits(void **state)
 	netsync_free(one);
 }
 
-/* The result of a synchronization of packets. */
+/* The result of pushing and matching packets. */
 struct matched {
 	struct netsync *ns;
 	struct netsync_message *message;
 	size_t num;
 	size_t room;
-	size_t in_between; /* number of messages found before netsync_solve() */
+	size_t in_between; /* number of messages that were found before netsync_solve() */
 };
 
 static void keep_watched_message(void *data, const struct netsync_message *msg)
@@ -127,13 +124,13 @@ static void keep_watched_message(void *data, const struct netsync_message *msg)
 	m->message[m->num++] = *msg;
 }
 
-/* A way of pushing packets. */
+/* How a test pushes packets. */
 struct way {
-	uint32_t limit; /* limit on the packets that are kept; 0 selects the default */
+	uint32_t limit; /* limit for the number of stored packets; 0 selects the default */
 	bool is_watched;
 	bool is_steered; /* the first host is steered, and its readings are pushed */
 	bool has_promises;
-	bool has_messages; /* matched messages are pushed in between */
+	bool has_messages; /* the test also pushes matched messages */
 };
 
 static void push_way_between(struct netsync *ns, const struct way *way, size_t i, int64_t t)
@@ -235,7 +232,7 @@ static void test_matching(void **state)
 	struct traffic traffic = traffic_make(11, 15000);
 
 	(void)state;
-	/* Packets are ten times slower, so that some are given up in between. */
+	/* Packets are ten times slower, so that some are given up before they match. */
 	for (size_t i = 0; i < traffic.num; i++) {
 		struct netsync_packet *p = &traffic.event[i];
 		const int64_t base = traffic_read_clock(p->host, 0);
@@ -271,7 +268,7 @@ static struct netsync *make_netsync_with_threads(void)
 	return ns;
 }
 
-/* The object is released, or a host is added, while threads work. */
+/* The object is released, or a host is added, while threads are working. */
 static void test_busy(void **state)
 {
 	struct traffic traffic = traffic_make(12, 4000);
@@ -291,8 +288,8 @@ static void test_busy(void **state)
 }
 
 /*
- * Results are those of the last call of netsync_solve() while threads match packets that
- * were pushed later.
+ * While threads match packets that were pushed after netsync_solve(), results are still those of
+ * its last call.
  */
 static void test_results_while_busy(void **state)
 {
@@ -309,7 +306,7 @@ static void test_results_while_busy(void **state)
 	for (size_t i = 0; i < traffic.num; i++) {
 		struct netsync_packet p = traffic.event[i];
 
-		/* The packet is seen at two places of a host. */
+		/* The packet is seen at two places of one host. */
 		assert_int_equal(netsync_push_packet(ns, &p), 0);
 		p.point++;
 		p.time_ns += 2000;
@@ -330,9 +327,9 @@ static void test_results_while_busy(void **state)
 	free(traffic.event);
 }
 
-/* ThreadSanitizer mistakes the threads of a child for those of its parent. */
+/* ThreadSanitizer takes the threads of a child process for those of its parent. */
 #ifndef __SANITIZE_THREAD__
-/* Push @num events from @first on. Return the number of matched packets, or an error. */
+/* Push @num events from number @first on. Return the number of matched packets or an error. */
 static int push_some_traffic(struct netsync *ns, const struct traffic *traffic, size_t first,
 			     size_t num)
 {
@@ -353,7 +350,10 @@ static int push_some_traffic(struct netsync *ns, const struct traffic *traffic, 
 	return ret ? ret : (int)s.matched;
 }
 
-/* A child of fork() has no threads. Did the calls in the child return @expected? */
+/*
+ * A child process of fork() has no threads. Return whether the calls in the child returned
+ * @expected.
+ */
 static bool does_child_return(struct netsync *ns, const struct traffic *traffic, size_t first,
 			      size_t num, int expected)
 {
@@ -364,7 +364,7 @@ static bool does_child_return(struct netsync *ns, const struct traffic *traffic,
 		int matched = push_some_traffic(ns, traffic, first, num);
 		bool told = *netsync_error(ns);
 
-		/* Threads may or may not have been working. */
+		/* Threads may have been working or not. */
 		bool ok = matched == -EOWNERDEAD ? told && first % 1000 : matched == expected;
 		netsync_free(ns);
 		_exit(!ok);
@@ -394,7 +394,7 @@ static void test_fork(void **state)
 }
 #endif
 
-/* This call lasts until it is permitted to end. */
+/* This call continues until the test permits it to end. */
 static int wait_until_ended(void *arg, size_t i)
 {
 	int *fd = arg;
@@ -414,7 +414,7 @@ static void test_lost(void **state)
 	assert_int_equal(pipe(begun) | pipe(end), 0);
 	memcpy(fd, (int[]){ begun[0], begun[1], end[0] }, sizeof(fd));
 	parallel_init(&p);
-	/* The other thread takes calls of the caller's share. */
+	/* The other thread takes over calls from the caller's share. */
 	parallel_begin(&p, 2, 0, 2, wait_until_ended, fd);
 	assert_int_equal(read(fd[0], &c, 1), 1);
 	child = fork();

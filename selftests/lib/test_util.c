@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Helpers that all folders of the library use, compared with simple loops. */
+/* Compare helper functions that all folders of the library use with simple loops. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +80,10 @@ static void test_order_statistics(void **state)
 	(void)state;
 	assert_true(compute_order_statistic(v, 0, 0) == 0);
 	for (size_t n = 1; n <= 60; n++) {
-		/* Draw few different values, so that many are equal, or many different values. */
+		/*
+		 * Draw from few different values, so that many are equal, or from many different
+		 * values.
+		 */
 		for (size_t i = 0; i < n; i++)
 			v[i] = n & 1 ? (double)draw_integer_below(&seed, 5) :
 				       draw_between_0_and_1(&seed) - 0.5;
@@ -89,7 +92,7 @@ static void test_order_statistics(void **state)
 		for (size_t k = 0; k < n; k++)
 			assert_true(compute_order_statistic(v, n, k) == sorted[k]);
 		assert_true(statistics_median(v, n) == sorted[n / 2]);
-		/* The function moves values, but does not change them. */
+		/* The function may move values, but must not change them. */
 		qsort(v, n, sizeof(*v), compare_doubles_by_value);
 		assert_memory_equal(v, sorted, n * sizeof(*v));
 	}
@@ -173,7 +176,7 @@ static void test_wide(void **state)
 
 			assert_true(p.low == q.low && p.high == q.high);
 		}
-	/* More than 128 bits: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
+	/* The sum has more than 128 bits: (2^100 + 5) 2^60 - 2^160 = 5 * 2^60 */
 	for (int sign = -1; sign <= 1; sign += 2) {
 		const struct wide sum = wide_add(wide_multiply(sign * (big + 5), INT64_C(1) << 60),
 						 wide_multiply(-sign * big, INT64_C(1) << 60));
@@ -185,7 +188,7 @@ static void test_wide(void **state)
 			assert_true((double)floor_div(a, b) == floor((double)a / b));
 }
 
-/* Four streams have the times 4 i + stream. One of them is longer than the others. */
+/* Four streams have the times 4 i + stream. One stream is longer than the others. */
 static void test_time_heap(void **state)
 {
 	int64_t streams[] = { 3, 0, 2, 1 };
@@ -213,7 +216,9 @@ static void test_time_heap(void **state)
 	assert_int_equal(num, 3 * 10 + 20);
 }
 
-/* Many items share few times. They come out in order of time, and then of rank. */
+/*
+ * Many items have few different times. They come out in order of time, and then in order of rank.
+ */
 static void test_time_heap_ranks(void **state)
 {
 	struct time_heap_item items[100];
@@ -241,7 +246,7 @@ static void check_leb128_number(uint64_t v, size_t bytes)
 	assert_int_equal(n, bytes);
 	assert_int_equal(leb128_take(room, sizeof(room), &back), n);
 	assert_true(back == v);
-	/* This number is not terminated. */
+	/* This number has no last byte. */
 	assert_int_equal(leb128_take(room, n - 1, &back), 0);
 	assert_true(back == 0);
 }
@@ -250,7 +255,7 @@ static void test_leb128(void **state)
 {
 	static const int64_t by_length[] = { 0, -1, 1, -2, 2, INT64_MAX, INT64_MIN };
 	static const uint64_t number[] = { 0, 1, 2, 3, 4, UINT64_MAX - 1, UINT64_MAX };
-	/* These numbers have 65 bits, or one byte too many. */
+	/* These numbers have 65 bits or one byte too many. */
 	static const uint8_t long_one[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 2 },
 			     longer[] = { 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 0 };
 	uint64_t v;

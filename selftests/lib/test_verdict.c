@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hosts that are in doubt as a whole, because bounds of their pairs cannot be claimed. */
+/*
+ * Test which hosts are untrusted as a whole, because the bounds of their pairs cannot be claimed.
+ */
 #include "reduced.h"
 
-/* If a host has no bound with most others, it has none with the last one, either. */
+/* If a host has no bound with most other hosts, it has no bound with the last one either. */
 static void test_most_contradict(void **state)
 {
 	struct reduced r;
@@ -27,9 +29,9 @@ static void test_most_contradict(void **state)
 }
 
 /*
- * Of three hosts, the messages of one pair are inconsistent: one of its hosts was
- * stepped. The third host would have seen a step of the host with which it exchanges
- * messages all the time, but not of the other.
+ * Three hosts exchange messages, and those of one pair are inconsistent: one of its hosts was
+ * stepped. The third host exchanges messages with one of the two all the time, and would have seen
+ * a step of this host, but not of the other one.
  */
 static void test_set_in_silence(void **state)
 {
@@ -52,7 +54,7 @@ static void test_set_in_silence(void **state)
 	reduced_release(&r);
 }
 
-/* A bad host's pairs are all inconsistent; it does not affect other pairs. */
+/* All pairs of a bad host are inconsistent. The host does not affect other pairs. */
 static void test_bad_one(void **state)
 {
 	struct reduced r;
@@ -70,8 +72,8 @@ static void test_bad_one(void **state)
 }
 
 /*
- * The same, but the pair of the hosts that exchange messages all the time has delays as long as the
- * other one's messages are wrong by: they would not reveal such a step of either host.
+ * Here, the pair of hosts that exchange messages all the time has delays as long as the error of
+ * the other pair's messages. Its messages would therefore not reveal a step of this size.
  */
 static void test_set_by_less_than_delays(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tests whether the observations of a clock show that it was not steered in silences. */
+/*
+ * Test whether a clock's observations show that the clock was not steered while there were no
+ * messages.
+ */
 #include "curve/observations.h"
 #include "curve/wander.h"
 #include "messages.h"
@@ -15,7 +18,7 @@ static int64_t run_undisturbed(int64_t t)
 	return 3 * SEC + t / 50000;
 }
 
-/* Return the offset of a clock that is moved to and fro once in 20 s. */
+/* Return the offset of a clock that moves forward and back once in 20 s. */
 static int64_t move_to_and_fro(int64_t t, int64_t by)
 {
 	return run_undisturbed(t) + (t / SEC / 20 * 7919 % 3 - 1) * by;
@@ -34,8 +37,8 @@ static int64_t move_far(int64_t t)
 static const struct correction reference = { .known = true, .to = 10000 * SEC };
 
 /*
- * Measure the wander of host 1, which exchanges bursts of 50 messages in each direction with
- * host 0. Bursts are @apart from each other.
+ * Measure the stability of host 1's clock. Host 1 exchanges bursts of 50 messages in each direction
+ * with host 0. Bursts are @apart from each other.
  */
 static void measure_wander_of_host(struct wander *w, ahead_fn ahead, int64_t apart, int bursts)
 {
@@ -74,7 +77,7 @@ static void test_left_alone(void **state)
 	/* This interval is half-way between two bursts. */
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 20e3));
 	assert_float_equal(wander_silence(&w, 1005 * SEC, 1035 * SEC), 18e9, 3e9);
-	/* There are no observations outside the clock's span. */
+	/* No observations exist outside of the clock's span. */
 	assert_true(wander_silence(&w, 1500 * SEC, 5000 * SEC) >= 3000e9);
 	assert_true(wander_silence(&w, -3000 * SEC, 500 * SEC) >= 3000e9);
 	assert_false(wander_is_small(&w, 1500 * SEC, 5000 * SEC, 20e3));
@@ -92,13 +95,16 @@ static void test_steered(void **state)
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 10e3));
 	assert_true(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 100e3));
 	wander_release(&w);
-	/* The curve inverts messages and reveals nothing. */
+	/* The curve inverts messages and so reveals nothing. */
 	measure_wander_of_host(&w, move_far, 20 * SEC, 100);
 	assert_false(wander_is_small(&w, 1010 * SEC, 1030 * SEC, 1e9));
 	wander_release(&w);
 }
 
-/* If a silence is a large part of the trace, the rest of the trace reveals little. */
+/*
+ * If an interval without messages is a large part of the trace, the rest of the trace reveals
+ * little.
+ */
 static void test_few_looks(void **state)
 {
 	struct wander w;
@@ -107,7 +113,7 @@ static void test_few_looks(void **state)
 	measure_wander_of_host(&w, run_undisturbed, 150 * SEC, 4);
 	assert_false(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
 	wander_release(&w);
-	/* The same silence is one of many. */
+	/* Many intervals without messages have this length. */
 	measure_wander_of_host(&w, run_undisturbed, 150 * SEC, 40);
 	assert_true(wander_is_small(&w, 225 * SEC, 375 * SEC, 20e3));
 	wander_release(&w);
@@ -124,7 +130,7 @@ static void test_known(void **state)
 	assert_true(wander_silence(&told, 0, SEC) == 0);
 }
 
-/* A curve with more curvature than an oscillator's is the curve of a steered clock. */
+/* If a curve has more curvature than an oscillator can have, its clock is steered. */
 static void test_bend(void **state)
 {
 	struct wander w = { .longest = 100e9, .looks = { 14, 30, 60 } };
@@ -132,7 +138,7 @@ static void test_bend(void **state)
 	(void)state;
 	w.looks[3] = 120;
 	assert_true(wander_is_small(&w, 0, 30 * SEC, 10e3));
-	/* This change occurs within 25 s. */
+	/* The curve changes by this much within 25 s. */
 	w.bend[2] = 20e3;
 	assert_false(wander_is_small(&w, 0, 30 * SEC, 10e3));
 	assert_true(wander_is_small(&w, 0, 20 * SEC, 10e3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports of packet events and of messages. */
+/* Test the callbacks that report packet events and messages. */
 #include <errno.h>
 #include <string.h>
 
@@ -149,7 +149,7 @@ static void test_pushed(void **state)
 	assert_int_equal(n->messages, 1);
 }
 
-/* Packets that the library does not use are reported, too, but packets that it refuses are not. */
+/* Packets that the library ignores are also reported, but packets that it refuses are not. */
 static void test_packets(void **state)
 {
 	struct net *n = *state;
@@ -168,7 +168,7 @@ static void test_packets(void **state)
 		assert_int_equal(n->packet[i].time_ns, EPOCH + i + 1);
 		assert_int_equal(n->packet[i].sport, 40000);
 	}
-	/* Members that an older caller does not know are reported as 0. */
+	/* For an older caller, which does not know some members, these members are 0. */
 	n->p.time_ns = EPOCH;
 	n->p.protocol = 17;
 	n->p.size = offsetof(struct netsync_packet, udp.checksum);
@@ -201,7 +201,10 @@ static void test_on_the_way(void **state)
 	assert_int_equal(info.messages[0], num);
 }
 
-/* For packets that were pushed before the request, everything but the addresses is known. */
+/*
+ * For packets that were pushed before the callback was set, everything except the addresses is
+ * known.
+ */
 static void test_asked_late(void **state)
 {
 	struct net *n = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Windows without a drift limit are around change points, and where curves fail. */
+/* Windows without a drift limit must be around change points and where curves fail. */
 #include "bound/windows.h"
 #include "test.h"
 
@@ -68,7 +68,7 @@ static void test_elsewhere(void **state)
 	windows_release(&w);
 }
 
-/* Two rate steps that may be a phase step share one window. */
+/* Two rate steps that may be one phase step have a common window. */
 static void test_may_jump(void **state)
 {
 	struct change_point two[] = {
@@ -84,12 +84,12 @@ static void test_may_jump(void **state)
 	assert_true(w.window[0].phase_step);
 	assert_true(w.window[0].from < 2 * SEC - SEC / 10);
 	assert_true(w.window[0].to > 3 * SEC + SEC / 10);
-	/* The curve passed over the step, so the step is smaller than the window is long. */
+	/* The curve does not follow the step, so the step is smaller than the window is long. */
 	assert_true(w.window[0].largest > 0 && w.window[0].largest < 9e9);
 	windows_release(&w);
 }
 
-/* Overlapping windows are merged, except for phase steps, each of which belongs to one host. */
+/* Windows that overlap are merged, except those of phase steps, which belong to one host each. */
 static void test_join(void **state)
 {
 	const struct change_window some[] = {

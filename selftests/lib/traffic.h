@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packet events of all kinds, drawn from a seed: TCP segments that are segmented, merged or
- * retransmitted along their path; datagrams with or without IP ids or digests, and merged
- * datagrams; SCTP; echoes; translated addresses; routers; lost packets.
+ * Generate packet events of all kinds from a seed: TCP segments that are split, merged or
+ * retransmitted along their path; datagrams with or without IP ids or digests, some of them merged;
+ * SCTP; echoes; translated addresses; routers; and lost packets.
  */
 #ifndef SELFTESTS_TRAFFIC_H
 #define SELFTESTS_TRAFFIC_H
@@ -21,7 +21,7 @@ struct traffic {
 	size_t room;
 	uint64_t seed;
 	int64_t now;		 /* true time */
-	struct netsync_packet p; /* the next event; its fields are changed */
+	struct netsync_packet p; /* the next event, whose fields are changed for each event */
 	uint32_t from;
 	uint32_t to;
 };
@@ -56,7 +56,7 @@ static inline int64_t traffic_draw_delay(struct traffic *a)
 }
 
 /*
- * Add the events of a packet that is sent and received, and that sometimes passes a third
+ * Add the events of a packet that is sent and received, and that sometimes passes through a third
  * host. A few packets are not received.
  */
 static inline void traffic_add_passage(struct traffic *a)
@@ -109,7 +109,7 @@ static inline void traffic_add_tcp(struct traffic *a)
 	if (!again)
 		a->p.fields &= ~(uint32_t)NETSYNC_HAS_IP_ID;
 	traffic_add_passage(a);
-	/* The same bytes are sent once more, which is ambiguous without IP ids. */
+	/* The same bytes are sent again, which is ambiguous without IP ids. */
 	if (again < 2) {
 		a->now += 20 * TRAFFIC_STEP;
 		a->p.ip_id += 7;
@@ -118,9 +118,9 @@ static inline void traffic_add_tcp(struct traffic *a)
 }
 
 /*
- * Send one segment that consists of @parts full ones, and receive it in groups of these.
- * Many segments begin before a multiple of 64 KiB, and some of these multiples are also
- * multiples of 4 MiB.
+ * Send one segment that consists of @parts full-sized ones, and receive it in groups of these. Many
+ * segments begin before a multiple of 64 KiB, and some of these multiples are also multiples of 4
+ * MiB.
  */
 static inline void traffic_add_bulk(struct traffic *a)
 {
@@ -153,7 +153,10 @@ static inline void traffic_add_bulk(struct traffic *a)
 	}
 }
 
-/* Datagrams have IP ids, or digests that not all sources know. Some datagrams are translated. */
+/*
+ * Send datagrams with IP ids or with digests, which not all sources know. Some datagrams are
+ * translated.
+ */
 static inline void traffic_add_udp(struct traffic *a)
 {
 	const bool has_ids = traffic_draw(a, 2);
@@ -177,8 +180,8 @@ static inline void traffic_add_udp(struct traffic *a)
 }
 
 /*
- * Send several datagrams at once, and receive them in groups. Ids are around 0 and around
- * multiples of 1024.
+ * Send several datagrams as one, and receive them in groups. Ids are near 0 and near multiples of
+ * 1024.
  */
 static inline void traffic_add_datagrams(struct traffic *a)
 {
@@ -247,8 +250,8 @@ static inline int traffic_compare_times(const void *a, const void *b)
 }
 
 /*
- * Return the events of @transmissions transmissions in order of true time. The caller
- * releases them by free().
+ * Return the events of @transmissions transmissions in order of true time. The caller must free()
+ * them.
  */
 static inline struct traffic traffic_make(uint64_t seed, uint32_t transmissions)
 {
