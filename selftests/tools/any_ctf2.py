@@ -199,7 +199,8 @@ def fragments_of(text):
 
 
 def left_to_babeltrace(text):
-    """Return the same metadata with an element that has no effect and is not translated."""
+    """Return the metadata with an additional element that has no effect and that netsync does
+    not translate, so that libbabeltrace2 reads the trace."""
     fragments = fragments_of(text)
     fragments[0]["extensions"] = {}
     return sequence(fragments)

@@ -47,8 +47,8 @@ WIRE_FIELDS = [
     ("family", "u8"), ("has_ts", "u8"), ("sampling", "u8"), ("saddr", "addr"),
     ("daddr", "addr"),
 ]
-# The layout of the old addons module, and of the netsync module before addresses had two
-# lengths.
+# The layout of the old addons module, and of older netsync modules, whose events had one length of
+# addresses.
 ADDONS_FIELDS = [
     ("sk", "x64"), ("seq", "be32"), ("ack_seq", "be32"), ("check", "be16"),
     ("window", "be16"), ("flags", "be16"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Functions of the command's tests: running it, and reporting in KTAP."""
+"""Functions that the tests of the command share: run the command, and report in KTAP."""
 import json
 import os
 import pathlib
@@ -12,14 +12,15 @@ import traceback
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 NETSYNC = os.environ.get("NETSYNC", str(TOP / "build" / "netsync"))
 
-# An emulated command takes this many times as long.
+# An emulated command takes this many times as long as the command on this machine.
 SLOWER = int(os.environ.get("NETSYNC_SLOWER", "1"))
 
 CASES = []
 
 
 def case(function):
-    """A function with a docstring is a test; check() states what must be true."""
+    """Decorator for a test, whose title is the function's docstring. The function calls check()
+    for conditions that must be true."""
     CASES.append(function)
     return function
 
@@ -42,16 +43,16 @@ class Run:
                               timeout=timeout * SLOWER, check=False)
         self.status = done.returncode
         self.out = done.stdout.decode()
-        # Names are bytes, and may not be UTF-8.
+        # Names are bytes and may not be valid UTF-8.
         self.err = done.stderr.decode(errors="replace")
-        # A crash of a reader process does not end the command.
+        # A crash of a reader process does not end the command, so search the messages for it.
         check("is a bug in netsync" not in self.err, arguments, self.err)
 
     def json(self):
         return json.loads(self.out)
 
     def expect(self, status, *words):
-        """Check the exit status, and words that stderr must contain."""
+        """Check the exit status, and that stderr contains all of these words."""
         check(self.status == status, "exit status", self.status, "not", status,
               "stderr:", self.err)
         for word in words:
@@ -70,7 +71,7 @@ def sync_json(*arguments, status=0, **options):
 
 
 def peak(command):
-    """Memory of a command, in KiB, including its small parent."""
+    """Return a command's peak memory, in KiB, including that of its small parent."""
     code = ("import os, sys; pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], "
             "os.environ); _, s, u = os.wait4(pid, 0); print(s, u.ru_maxrss)")
     status, size = subprocess.run(
@@ -95,7 +96,7 @@ def children_of(pid):
 def main():
     """Run all cases, or the cases given as arguments."""
     cases = [c for c in CASES if c.__name__ in sys.argv[1:]] or CASES
-    # If the tests run under nohup(1), SIGHUP is ignored, and commands would inherit it.
+    # If the tests run under nohup(1), SIGHUP is ignored, and commands would inherit this.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     print("TAP version 13")
     print(f"1..{len(cases)}")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write captures of given packets: pcap and pcapng, in all their variants.
-
-A Capture collects packets like ctf.Trace, so ctf.exchange() fills both.
+"""Write captures of given packets in pcap and pcapng, in all their variants. A Capture collects
+packets like ctf.Trace, so ctf.exchange() can fill both.
 """
 import ipaddress
 import struct
@@ -239,8 +238,8 @@ def words(order, data, at, count):
 
 class Reader:
     """
-    An independent reader of a file: its blocks, each as a key that contains everything
-    but its times, and its times in ns.
+    Reads a file independently of netsync: its blocks, each as a key that contains everything
+    except times, and the times in ns.
     """
 
     def __init__(self, data):

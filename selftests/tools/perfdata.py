@@ -12,14 +12,14 @@ IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW = (1 << i 
 IDENTIFIER = 1 << 16
 USUAL = IDENTIFIER | IP | TID | TIME | CPU | PERIOD | RAW
 
-# Types of records.
+# Types of perf's records.
 LOST, EXIT, SAMPLE, LOST_SAMPLES = 2, 4, 9, 13
 HEADER_ATTR, TRACING_DATA, ROUND, AUXTRACE, FEATURE = 64, 66, 68, 71, 80
 COMPRESSED, COMPRESSED2 = 81, 83
 FILTERED = 1 << 15
 
 CLOCKS = {"realtime": 0, "mono": 1, "mono_raw": 4, "boot": 7, "tai": 11, "perf": None}
-# Readings of two clocks at the start of a recording.
+# Readings of the wall clock and of perf's clock at the start of a recording.
 WALL, BEGAN = 1_700_000_000_000_000_000, 9_000_000_000
 
 
@@ -35,7 +35,7 @@ class File(tracedat.File):
         self.pipe, self.has, self.rounds, self.packed = pipe, has, rounds, packed
         self.samples = []		# (time, processor, raw event)
         self.lost = []			# (time, processor, number)
-        self.more = []			# complete records at the end
+        self.more = []			# complete records that follow all others
         self.names = list(tracedat.IDS)
 
     def page(self, cpu, time, events, missed=None):
@@ -60,7 +60,7 @@ class File(tracedat.File):
         number, = struct.unpack_from(self.order + "H", raw)
         name, = [n for n in self.names if tracedat.IDS[n] == number]
         own = self.id_of(name, cpu)
-        # The size of raw data makes the record a multiple of 8.
+        # The size of the raw data makes the size of the record a multiple of 8.
         raw = self.pack("I", len(raw) + -(len(raw) + 4) % 8) + raw + bytes(-(len(raw) + 4) % 8)
         parts = [(IDENTIFIER, self.pack("Q", own)), (IP, bytes(8)),
                  (TID, self.pack("II", 50, 51)), (TIME, self.pack("Q", time)), (ADDR, bytes(8)),
@@ -90,7 +90,7 @@ class File(tracedat.File):
         """Return all records, ordered by round, and within a round by processor."""
         found = [(t, cpu, self.sample(t, cpu, raw)) for t, cpu, raw in self.samples] + \
             [(t, cpu, self.loss(t, cpu, n)) for t, cpu, n in self.lost]
-        # A processor's records may also be in the previous round.
+        # A processor's records may also be in the round before their own.
         start = min((t for t, _, _ in found), default=0)
         lag = self.rounds // 3
         rounds = {}

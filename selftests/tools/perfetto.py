@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Read the output of netsync export --perfetto in either format into the same lists, and
+Read the output of netsync export --perfetto. Both formats are read into the same lists, and
 into Perfetto's tables of processes, threads and scheduling.
 """
 import ast
@@ -22,7 +22,7 @@ Flow = collections.namedtuple("Flow", "source sent destination received")
 
 
 class Timeline:
-    """slices, instants, packets (slices or instants), and flows between them."""
+    """Slices, instants, packets (slices or instants), and flows between them."""
 
     def __init__(self):
         self.tracks = {}
@@ -163,7 +163,7 @@ def packets_of(data):
 
 
 class Sequence:
-    """The state to which the packets of a sequence refer."""
+    """The state to which packets of a sequence refer."""
 
     TABLES = ("event_categories", "event_names", "debug_annotation_names",
               "debug_annotation_string_values")
@@ -225,7 +225,7 @@ def value_of(annotation, strings):
     return value
 
 
-# Rows of Perfetto's tables; .thread is a Thread, or None for the idle ones.
+# Rows of Perfetto's tables. .thread is a Thread, or None for the idle threads.
 Thread = collections.namedtuple("Thread", "host tid")
 Sched = collections.namedtuple("Sched", "ts dur cpu thread end_state")
 State = collections.namedtuple("State", "ts dur thread state cpu waker")
@@ -341,8 +341,8 @@ def tid_of(slice_):
 def check_tables(tables, whole):
     """
     Compare the tables with the slices of CPUs and states, which must begin and end at the
-    same times. Only sleep before a first event or after the last one is not in the
-    tables.
+    same times. The tables lack only sleep before a thread's first event and after its last
+    one.
     """
     check(not tables.mismatched, "on a CPU another thread ran", tables.mismatched)
     cpus_of, rows = collections.defaultdict(set), collections.Counter()
@@ -356,7 +356,7 @@ def check_tables(tables, whole):
         elif s.category == "sched":
             states[s.track[0]][(s.begin, s.end - s.begin, tid_of(s), s.name)] += 1
     for r in tables.sched:
-        # The thread to which the last event of a host switches takes no time on its track.
+        # The thread to which a host's last event switches has a duration of 0 on its track.
         if r.thread and r.dur and (r.dur > 0 or r.ts < last[r.thread.host]):
             thread = r.thread._replace(tid=tables.tids[r.thread])
             rows[(r.ts, r.dur, thread)] += 1
@@ -403,7 +403,7 @@ class Reader:
         self.opened = collections.defaultdict(list)
 
     def name(self, track):
-        """Return (host, name) of the track that is above all other tracks of a host."""
+        """Return (host, name) of the topmost track above this one."""
         parent = one(track, "parent_uuid")
         check(parent is None or parent in self.tracks, "no parent:", track)
         host = track
@@ -414,7 +414,7 @@ class Reader:
     def track(self, packet):
         track = one(packet, "track_descriptor")
         uuid = one(track, "uuid")
-        # The track of a thread is repeated with the thread's new name.
+        # If a thread gets a new name, its track is written again with this name.
         is_again = uuid in self.tracks and one(track, "thread") is not None
         check(uuid and (is_again or uuid not in self.tracks), "there is that one:", track)
         self.tables.describe(track, is_again)

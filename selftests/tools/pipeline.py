@@ -45,7 +45,7 @@ def result(folder, offset=-1000, rate=1.0, **hosts):
 
 
 def details(text, rate):
-    """Return everything but the clock, with the expected new times."""
+    """Return all details except the clock, with the expected new times."""
     def shifted(match):
         ns = int(match[1].replace(",", ""))
         return str(ns if rate is None else
@@ -56,6 +56,6 @@ def details(text, rate):
 
 
 def alike(before, after):
-    """Compare lines, and report the first line that differs."""
+    """Compare lists of lines, and report the first difference."""
     check(before == after, *next(((a, b) for a, b in zip(before, after) if a != b),
                                  (len(before), len(after))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""trace.dat files, as printed by trace-cmd, and valid artificial ones."""
+"""Read trace.dat files as printed by trace-cmd, and write valid artificial files."""
 import pathlib
 import re
 import struct
@@ -8,7 +8,8 @@ import zlib
 
 from ktap import TOP, check
 
-# Recordings: of two machines that exchanged packets, and of one in several forms.
+# Recordings of two machines that exchanged packets, and a recording of one machine in several
+# forms.
 DATA = TOP / "selftests/data/trace-cmd"
 WEB, DB = DATA / "web/trace.dat", DATA / "db/trace.dat"
 KINDS = DATA / "kinds"
@@ -24,10 +25,10 @@ def trace_cmd(*arguments):
 
 
 def report(*files):
-    """The output of trace-cmd: [(file, time in ns, event, its fields)]"""
+    """Return trace-cmd's output: [(file, time in ns, event, its fields)]."""
     inputs = [word for file in files for word in ("-i", file)]
-    # Since 3.2, flags of the task are between processor and time. For clocks with an
-    # unknown unit, the time is a whole number, which may fill its column.
+    # Since version 3.2, flags of the task are between the processor and the time. For clocks with
+    # an unknown unit, the time is a whole number, which may fill its column.
     line = re.compile(
         r"(?:(\S+): )? *.*? \[\d+\] *(?:\S{5} )? *(\d+)(\.\d{9})?: (\w+): +(.*)")
     found = map(line.fullmatch, trace_cmd("report", "-t", *inputs).splitlines())
@@ -35,12 +36,12 @@ def report(*files):
 
 
 def packets(events):
-    """Events of packets."""
+    """Return the events of packets."""
     return [e for e in events if re.match(r"inet_(\w+_local|dev)_", e[2])]
 
 
 def convert(source, target, version=7, compression="none"):
-    """The same in another version of the format."""
+    """Convert a file to another version of the format."""
     options = ["--compression", compression] if version > 6 else []
     trace_cmd("convert", "-i", source, "-o", target, "--file-version", version,
               *options)
@@ -48,7 +49,7 @@ def convert(source, target, version=7, compression="none"):
 
 
 def options(data):
-    """The options of a file of version 7: (id, offset of their data, their size)"""
+    """Return the options of a file of version 7: (id, offset of their data, their size)."""
     at, = struct.unpack_from("<Q", data, data.index(b"\0", data.index(b"\0", 18) + 1) + 1)
     while at:
         at += 16
@@ -62,7 +63,7 @@ def options(data):
 
 
 def compress(source, target):
-    """An uncompressed file of version 7, with its events compressed by zlib."""
+    """Make a file of version 7 whose events are compressed by zlib from an uncompressed one."""
     data = bytearray(pathlib.Path(source).read_bytes())
     data[18:23] = b"zlib\0"
     for number, at, size in list(options(data)):
@@ -91,7 +92,7 @@ def compress(source, target):
     return target
 
 
-# ---- files of our own ---------------------------------------------------------
+# ---- artificial files -----------------------------------------------------------
 
 FIELDS = {"inet_sock_local": [
     ("common_type", 2), ("common_flags", 1), ("common_preempt_count", 1),
@@ -107,7 +108,7 @@ SIZES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def format_of(name):
-    """In the kernel's format."""
+    """Return the description of an event in the kernel's format."""
     at, lines = 0, [f"name: {name}", f"ID: {IDS[name]}", "format:"]
     for field, size in FIELDS.get(name) or FIELDS[name.rsplit("_", 1)[0]]:
         lines.append(f"\tfield:u{8 * size} {field};\toffset:{at};\tsize:{size};\tsigned:0;")
@@ -133,7 +134,7 @@ class File:
         return struct.pack(self.order + codes, *values)
 
     def head(self, kind, delta):
-        """The word before an event; the order of its parts follows the byte order."""
+        """Return the word before an event. The order of its parts follows the byte order."""
         return self.pack("I", kind | delta << 5 if self.order == "<" else kind << 27 | delta)
 
     def event(self, way, seq, src, dst, large=False):
@@ -156,11 +157,11 @@ class File:
         return len(data) // 4, data
 
     def page(self, cpu, time, events, missed=None):
-        """For [(time, result of event())]; with all kinds of time steps."""
+        """Return a page of [(time, result of event())], with all kinds of time steps."""
         data, now = b"", time
         for i, (when, (kind, event)) in enumerate(events):
             if i % 5 == 2:
-                # An event that a filter discarded from the buffer.
+                # Add an event that a filter discarded from the buffer.
                 data += self.head(29, 1) + self.pack("I", 12) + bytes(8)
                 now += 1
             delta = when - now
@@ -207,7 +208,7 @@ class File:
         return self.data_6(start, more) if self.version == 6 else self.data_7(start, more)
 
     def lay_out(self, at):
-        """[(offset, size)] of the processors' pages, the first at a full page."""
+        """Return [(offset, size)] for the processors' pages. The first one is at a full page."""
         for pages in self.pages:
             at += -at % self.page_size
             yield at, len(pages) * self.page_size
@@ -248,9 +249,9 @@ class File:
 
 def exchange(one, other, count=200, offset=5_000_000, skew_ppm=0, jump=0, start=10**10,
              step=10**8, delay=50_000):
-    """Segments in both directions; on each machine, every fourth one is on its second
-    processor. The clock of the other machine is off, and jumps in the middle. Return:
-    the times of events in each."""
+    """Add segments in both directions. On each machine, every fourth segment is on the second
+    processor. The clock of the other machine has an offset, and jumps in the middle. Return
+    the times of events on each machine."""
     seen = {one: [[], []], other: [[], []]}
     for i in range(2 * count):
         sender, receiver = (one, other) if i % 2 else (other, one)

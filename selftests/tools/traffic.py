@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Two machines, from tcpdump's point of view: network namespaces of this machine.
-
-They share a clock: the true offset is 0.
+"""Two machines as tcpdump sees them, which are network namespaces of this machine. They share a
+clock, so that the true offset is 0.
 """
 import os
 import subprocess
@@ -11,7 +10,7 @@ import time
 from ktap import Skip
 
 A, B = "10.99.0.1", "10.99.0.2"
-# The address of a, if a router is between it and b.
+# The address of a, if a router separates it from b.
 INSIDE = "10.98.0.1"
 
 SERVER = """
@@ -58,7 +57,8 @@ def run(*command):
 
 
 class Namespaces:
-    """a and b, connected by a virtual cable; or by a router that translates addresses."""
+    """The namespaces a and b, connected by a virtual cable or by a router that translates
+    addresses."""
 
     def __init__(self, translated=False):
         self.a, self.b, self.router = (f"netsync-{os.getpid()}-{n}" for n in "abr")
@@ -66,7 +66,7 @@ class Namespaces:
         self.captures = []
 
     def join(self, one, other, *, device="eth0"):
-        """Connect two, given as (namespace, address)."""
+        """Connect two ends, given as (namespace, address)."""
         run("ip", "link", "add", "eth0", "netns", one[0], "type", "veth",
             "peer", "name", device, "netns", other[0])
         for (name, address), own in (one, "eth0"), (other, device):
@@ -118,7 +118,7 @@ class Namespaces:
         self.captures.append(process)
 
     def talk(self):
-        """Send TCP, UDP and pings in both directions, then end all captures."""
+        """Send TCP, UDP and pings in both directions, and end all captures."""
         with self.start(self.b, sys.executable, "-c", SERVER,
                         stdout=subprocess.PIPE) as server:
             server.stdout.readline()
@@ -129,7 +129,7 @@ class Namespaces:
                 if client.returncode:
                     raise RuntimeError(f"{command[0]}: status {client.returncode}")
             server.kill()
-        # Wait for packets that the kernel has not yet passed to the captures.
+        # Wait for packets that the kernel has not passed to the captures yet.
         time.sleep(1)
         for process in self.captures:
             process.terminate()

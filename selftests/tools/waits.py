@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces of two machines whose threads wait for each other, for netsync path."""
+"""Write traces of two machines whose threads wait for each other, for netsync path."""
 from ctf import Packet, Trace, exchange
 from sched import EVENTS, Sched
 
@@ -22,7 +22,7 @@ INTERRUPTS = {
     "x86_irq_vectors_local_timer_exit": [("vector", "s32")],
     "block_rq_complete": [("dev", "u32"), ("sector", "u64")],
 }
-# Times on another host's clock have at least this error.
+# Times have at least this error on another host's clock.
 CLOSE = US
 
 CLIENT, SERVER, DB, HOG = (("client", 100), ("server", 200), ("db", 201), ("hog", 300))
@@ -32,7 +32,7 @@ REPLY = Packet(saddr="10.0.0.2", daddr="10.0.0.1", sport=80, dport=40000,
 
 
 class Host:
-    """A machine whose clock shows offset more than the given time."""
+    """A machine whose clock is ahead of the given times by @offset."""
 
     def __init__(self, name, offset=0, without=()):
         self.name, self.offset = name, offset
@@ -47,7 +47,7 @@ class Host:
             self.events.say(time + self.offset, cpu, event, *values)
 
     def run(self, time, cpu, thread, state=SLEEP):
-        """Switch to a thread; the previous one then has the given state."""
+        """Switch to a thread. The previous thread is left in the given state."""
         before = self.on.get(cpu, IDLE)
         self.on[cpu] = thread
         self.say(time, cpu, "sched_switch", *before, 20,
@@ -75,7 +75,7 @@ class Host:
         self.say(time + US, cpu, "irq_handler_exit", 33, 1)
 
     def poll(self, time, cpu, thread):
-        """Complete a request of a disk that is polled by a timer."""
+        """Complete a disk request that a timer polls for."""
         self.say(time - US, cpu, "timer_hrtimer_expire_entry", 1)
         self.say(time - US // 2, cpu, "block_rq_complete", DISK, 4711)
         self.wake(time, cpu, thread)
@@ -85,7 +85,7 @@ class Host:
         self.packets.add(time + self.offset, True, packet, stream=cpu)
 
     def receive(self, time, cpu, packet, thread=None):
-        """And wake a thread, just after it."""
+        """Receive a packet. If a thread is given, wake it just after this."""
         def take(now):
             self.packets.add(now + self.offset - 100, False, packet, stream=cpu)
             if thread:
@@ -105,8 +105,8 @@ def write(folder, a, b):
 
 
 def request(a, b, t=BEGIN + 500 * MS):
-    """A client asks a server, which asks a database, which reads a disk. Return: all
-    pieces of the path."""
+    """A client asks a server, which asks a database, which reads a disk. Return all activities
+    on the path."""
     a.run(t, 0, CLIENT)
     a.send(t + 1000 * US, 0, REQUEST)
     a.run(t + 1010 * US, 0, IDLE)
