@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Sums of the pieces of a path. */
+/* Sums over the activities ("pieces") of a path. */
 #ifndef NETSYNC_PATH_SUMS_H
 #define NETSYNC_PATH_SUMS_H
 

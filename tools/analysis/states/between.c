@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spans are in the order of their ends. A span can therefore overlap only the last earlier span
- * of each host, so only that span is kept for each shared resource. A span in which an object
- * waited is deferred, together with later spans of the object, until no later span can have an
- * end that, within the bounds, ended the wait.
+ * Find waits and overlaps between spans of several objects. Spans arrive in the order of their
+ * ends. A new span can therefore overlap only the last earlier span of each host, so only this span
+ * is stored for each shared resource.
+ *
+ * If an object waited in a span, the span is deferred, together with later spans of the same
+ * object. It is deferred until no later span can have an end that, within the bounds, ended the
+ * wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +16,17 @@
 #include "between.h"
 #include "common/now.h"
 
-/*
- * Largest amount by which ends on two hosts may be out of order if no bound is known, ns.
- * Chosen.
- */
+/* If no bound is known, ends on two hosts may be out of order by at most this much, ns. Chosen. */
 #define LONGEST_HOLD NS_PER_S
 
 /*
- * The role of a state in its definition. In "exclusive STATES with STATES", states are
- * EXCLUSIVE or WITH; in "waits STATES for STATES", WAITING or HOLDING.
+ * The role of a state in its definition. In the statement "exclusive STATES with STATES", states
+ * are EXCLUSIVE or WITH. In "waits STATES for STATES", they are WAITING or HOLDING.
  */
 enum role { EXCLUSIVE, WITH, HOLDING, WAITING, NUM_ROLES };
 #define ROLE_KNOWN (1U << NUM_ROLES)
 
-/* The last span of a host whose state has a role. */
+/* The last span of a host in which the state had a certain role. */
 struct last {
 	bool is_any;
 	uint64_t object;
@@ -41,20 +41,21 @@ struct counted {
 	struct counted *next;
 };
 
-/* A resource that several objects share, such as a lock's. */
+/* A resource that several objects share, such as the resource of a lock. */
 struct common {
 	uint64_t hash;
 	uint32_t definition;
-	uint32_t host, text;	    /* host where it first appeared, and number of its text there */
+	uint32_t host, text;	    /* host on which the resource first appeared, and number of
+				     * its text on this host */
 	struct common *next;	    /* next one in the same bucket */
-	struct last *last[WAITING]; /* last span of each host, by role; NULL if none */
+	struct last *last[WAITING]; /* last span of each host for each role, or NULL */
 	struct counted *waits;
 	struct held_span *first, **end; /* deferred spans of objects that share it */
 };
 
 /*
- * A span that is deferred, because its object waited in it, or because an earlier span of the
- * object is deferred.
+ * A span that is deferred, because its object waited, or because an earlier span of the object is
+ * deferred.
  */
 struct held_span {
 	bool has_waited;
@@ -64,7 +65,7 @@ struct held_span {
 	struct held_span *next_common;
 };
 
-/* Tables of one host, indexed by the numbers of its texts. */
+/* Tables for one host. Their indexes are the numbers of the host's texts. */
 struct host_texts {
 	struct common **common; /* shared resources, by text and definition */
 	uint8_t *roles;		/* roles of a state, by text and definition */
@@ -153,7 +154,7 @@ void between_free(struct between *between)
 
 /* ---- tables by text ---------------------------------------------- */
 
-/* Return the tables of a host, enlarged to include a text, or NULL if out of memory. */
+/* Return the tables of a host, large enough to include @text, or NULL if out of memory. */
 static struct host_texts *get_host_texts(struct between *between, uint32_t host, uint32_t text)
 {
 	struct host_texts *texts = &between->texts[host];
@@ -286,7 +287,10 @@ static enum netsync_sequence order_host_times(const struct between *between, uin
 	return netsync_order(hosts[host_a].clock, a_host_ns, hosts[host_b].clock, b_host_ns);
 }
 
-/* Count the last spans with this role that had not ended when the span began. */
+/*
+ * Compare a span with the last spans that have this role. Count those that had not ended when the
+ * span began.
+ */
 static void compare_with_last_spans(struct between *between, const struct common *common,
 				    enum role role, const struct state_span *span)
 {
@@ -300,7 +304,7 @@ static void compare_with_last_spans(struct between *between, const struct common
 			continue;
 		sequence = order_host_times(between, host, last->end_host_ns, span->host,
 					    span->begin_host_ns);
-		/* On one host, a span may end at the instant when the next one begins. */
+		/* On one host, a span may end at the instant at which the next span begins. */
 		if (sequence == NETSYNC_UNCERTAIN && host != span->host)
 			found->uncertain++;
 		if (sequence != NETSYNC_AFTER)
@@ -349,8 +353,8 @@ static bool remember_last_span(const struct between *between, struct common *com
 /* ---- waiting ------------------------------------------------------------- */
 
 /*
- * Record @last as the holder if the deferred span may have waited for its end. The latest
- * end replaces earlier ones.
+ * If the deferred span may have waited for the end of @last, make @last its holder. The latest
+ * possible end is used.
  */
 static void offer_wait_holder(struct between *between, struct held_span *held, uint32_t host,
 			      const struct last *last)

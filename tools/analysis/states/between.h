@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Relations between objects that share a resource, on one host or several hosts: which object
+ * Find relations between objects that share a resource, on one host or several hosts: which object
  * waited for which, and whether mutually exclusive states overlapped.
  */
 #ifndef NETSYNC_STATES_BETWEEN_H
@@ -10,7 +10,7 @@
 #include "events/timebase.h"
 #include "spans.h"
 
-/* A span, its bounds, and the span whose end its object waited for. */
+/* A span, its bounds, and the span whose end the object waited for. */
 struct span_told {
 	struct state_span span;
 	int64_t begin_bound_ns, end_bound_ns; /* NETSYNC_UNKNOWN if no bound is known */
@@ -19,7 +19,7 @@ struct span_told {
 	uint32_t holder_host;
 	uint32_t holder_name; /* number of a text of that host */
 	uint32_t holder_lane;
-	int64_t holder_end_ns; /* corrected time when that state ended */
+	int64_t holder_end_ns; /* corrected time at which the holder's state ended */
 };
 
 /* Overlaps of mutually exclusive states, for one definition. */
@@ -34,12 +34,13 @@ struct exclusion {
 	uint32_t names[2];
 };
 
-/* All waits of one host for another host, for one shared resource. */
+/* The total of all waits of one host for another host, for one shared resource. */
 struct wait {
 	uint32_t definition;
-	uint32_t shared_host, shared; /* host that numbers its text, and number of the text */
+	uint32_t shared_host, shared; /* number of the resource's text, and the host that
+				       * assigned the number */
 	uint32_t host, holder;	      /* numbers of the waiting host and of the holder's host */
-	bool is_known;		      /* the host that was waited for is known */
+	bool is_known;		      /* whether the host that was waited for is known */
 	uint64_t times;
 	uint64_t uncertain;
 	uint64_t total_ns;
@@ -54,16 +55,16 @@ struct between *between_new(const struct definition *definitions, size_t num,
 void between_free(struct between *between);
 
 /*
- * Add the next span, in the order of ends. @tell is called for each span; for a span
- * whose object waited, it is called later. Spans of one object stay in order. Return
- * false if out of memory, or if @tell returned false.
+ * Add the next span, in the order of ends. @tell is called for each span. If the span's object
+ * waited, @tell is called later. Spans of one object are reported in order. Return false if out of
+ * memory, or if @tell returned false.
  */
 typedef bool between_tell(void *data, const struct span_told *told);
 bool between_add_span(struct between *between, const struct state_span *span, between_tell *tell,
 		      void *data);
 /*
- * Report the spans that are still deferred, because no other spans follow. Return the
- * same values as between_add_span().
+ * Report the spans that are still deferred. Call this function when no other spans follow. Return
+ * the same values as between_add_span().
  */
 bool between_end(struct between *between, between_tell *tell, void *data);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files in definitions/, which are compiled into the program. */
+/*
+ * The built-in definitions, which are the files in definitions/ and are compiled into the program.
+ */
 #include <string.h>
 
 #include "definition.h"

@@ -77,7 +77,7 @@ static bool parse_format(struct parser *parser, const struct word *word, const c
 			      "\"%s\": unknown format; use x, ip or dev after the colon.", text);
 }
 
-/* Split "prev_tid|prev_pid:x" into names and format; this changes the word. */
+/* Split "prev_tid|prev_pid:x" into names and format. This modifies the word. */
 static bool parse_field(struct parser *parser, const struct word *word, char *text,
 			struct field *field)
 {
@@ -156,7 +156,7 @@ static bool parse_template(struct parser *parser, struct template *template, con
 	return true;
 }
 
-/* Parse the template of the shared resource, or, for a pair, two templates. */
+/* Parse the template for the shared resource. A pair has two templates. */
 static bool parse_shared_template(struct parser *parser, struct shared *shared, bool has_second)
 {
 	return parse_template(parser, &shared->sides[0], "The shared object") &&
@@ -168,7 +168,7 @@ static bool parse_integer(const char *text, int64_t *number)
 	char *end;
 
 	errno = 0;
-	/* A number above INT64_MAX has the bits of an unsigned field. */
+	/* A number above INT64_MAX is stored with the bits of an unsigned field. */
 	*number = *text == '-' ? strtoll(text, &end, 0) : (int64_t)strtoull(text, &end, 0);
 	return end != text && !*end && !errno;
 }
@@ -382,7 +382,7 @@ static bool parse_labels_statement(struct parser *parser)
 	return labels->num;
 }
 
-/* Parse the states before the word @between, then the states after it. */
+/* Parse the states before and after the word @between. */
 static bool parse_two_state_lists(struct parser *parser, struct state_list *first,
 				  const char *between, struct state_list *second)
 {
@@ -459,7 +459,7 @@ static bool parse_statement(struct parser *parser)
 
 /* ---- whole definitions -------------------------------------------------- */
 
-/* Make the checks that need the whole definition. */
+/* Make the checks for which the whole definition must be known. */
 static bool check_definition(const struct parser *parser)
 {
 	const struct definition *d = parser->definition;

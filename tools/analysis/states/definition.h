@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Definition of states, as specified by a file in the format of netsync-states(5): which
- * fields name the object, which event begins a state, which event ends it, and what
- * objects of several hosts share.
+ * A definition of states, read from a file in the format of netsync-states(5). It specifies which
+ * fields name the object, which events begin and end a state, and what objects on several hosts
+ * share.
  */
 #ifndef NETSYNC_STATES_DEFINITION_H
 #define NETSYNC_STATES_DEFINITION_H
@@ -20,7 +20,7 @@ enum field_format {
 
 /* A field of an event. If it has several names, the first one that the event has is used. */
 struct field {
-	const char **names; /* FIELD_TID and the like are not in the payload */
+	const char **names; /* fields such as FIELD_TID are not in the payload */
 	size_t num;
 	enum field_format format;
 };
@@ -48,23 +48,24 @@ enum comparison {
 
 struct operand {
 	const char *glob;
-	bool is_number; /* the glob is also a number */
+	bool is_number; /* the operand, which is a glob pattern, is also a number */
 	int64_t number;
 };
 
 struct condition {
 	struct field field;
 	enum comparison comparison;
-	struct operand *operands; /* IS: the field equals one of them; IS_NOT: it equals none */
+	struct operand *operands; /* for IS, the field must equal one of them; for IS_NOT, it
+				   * must equal none */
 	size_t num;
 };
 
 enum action { BEGIN, CHANGE, END };
 
 /*
- * The resource that objects on several hosts share. Objects with the same text share a
- * resource. With two templates (ends of a connection), two objects share a resource if
- * their pairs of texts are equal in either order.
+ * The resource that objects on several hosts share. Objects with equal texts share a resource. If
+ * there are two templates (for both ends of a connection), two objects share a resource if their
+ * pairs of texts are equal in either order.
  */
 struct shared {
 	struct template sides[2]; /* templates of the resource; the second one may be empty */
@@ -84,7 +85,7 @@ struct rule {
 };
 
 struct label {
-	bool is_other; /* label for all numbers without their own label */
+	bool is_other; /* this label is for all numbers that have no label of their own */
 	int64_t number;
 	const char *text;
 };
@@ -96,14 +97,15 @@ struct labels {
 	size_t num;
 };
 
-/* Globs that match names of states. */
+/* Glob patterns that match names of states. */
 struct state_list {
 	const char **globs;
 	size_t num;
 };
 
 struct definition {
-	const char *name; /* such as "dlm", or the path of the file */
+	const char *name; /* name of a built-in definition, such as "dlm", or the path of the
+			   * file */
 	const char *title;
 	struct template object, name_of;
 	struct shared shared;
@@ -114,11 +116,11 @@ struct definition {
 	struct rule *rules;
 	size_t num_rules;
 	/*
-	 * While an object is in an exclusive state, no other object that shares the same
-	 * resource is in an exclusive state or in a state of @with.
+	 * While an object is in an exclusive state, no other object that shares its resource may be
+	 * in an exclusive state or in a state of @with.
 	 */
 	struct state_list exclusive, with;
-	/* A waiting state lasts until another object leaves a holding state. */
+	/* A waiting state lasts until another object leaves one of the holding states. */
 	struct state_list waiting, holding;
 
 	char *text; /* the file's text, which the strings above point into */
@@ -137,7 +139,7 @@ extern const char *const definition_names[];
 /* Return the text of a built-in definition, or NULL if none has this name. */
 const char *definition_find_text(const char *name);
 
-/* Does one of the globs match the state? */
+/* Return whether one of the glob patterns matches the state. */
 bool state_list_contains(const struct state_list *list, const char *state);
 
 /* Names of fields that every event has, in addition to its payload. */

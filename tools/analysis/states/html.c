@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a page with a Gantt chart of all spans. Spans are written in order, as numbers in
- * one long array. Tables with the meaning of the numbers follow the array.
+ * Write a page with a Gantt chart of all spans. One long array of numbers contains the spans in
+ * order. Tables after the array give the meaning of the numbers.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ __asm__(".pushsection .rodata\n"
 
 extern const char states_page_text[];
 
-/* Stands for an unknown bound, or for a row that does not exist. */
+/* Written in place of an unknown bound or a row that does not exist. */
 #define NOTHING (-1)
 
 struct html {
@@ -26,7 +26,7 @@ struct html {
 	struct states *states;
 	struct rows rows;
 	struct rows labels; /* labels of states; only name and host are used */
-	int64_t base_ns;    /* time that other times are relative to */
+	int64_t base_ns;    /* the time to which all other times are relative */
 	char base_text[24]; /* base_ns as text, because it does not fit into a JavaScript number */
 	bool any;
 };
@@ -48,9 +48,9 @@ static struct row make_holder_row(const struct span_told *told)
 }
 
 /*
- * Write a span as numbers: row, state, begin, end, bounds of begin and end, flags, and
- * the row and end of the span that the object waited for. WIDTH in page/data.js is the
- * count of these numbers.
+ * Write a span as numbers: row, state, begin, end, bounds of begin and end, flags, and the row and
+ * the end of the span for which the object waited. WIDTH in page/data.js is the count of these
+ * numbers.
  */
 static bool put_html_span(void *data, const struct span_told *told)
 {

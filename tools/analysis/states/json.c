@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write the content of the table, with all rows, as JSON. */
+/* Write the content of the table as JSON, with all rows. */
 #include <errno.h>
 
 #include "common/json-writer.h"

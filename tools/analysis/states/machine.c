@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run a state machine for each object. The rules for a type of events are looked up once.
- * For each event of the type, the objects that it names are looked up and change their
- * states.
+ * Run a state machine for each object. For each type of events, the rules that apply are looked up
+ * once. For each event, the objects that it names are looked up, and the rules change their states.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -24,9 +23,9 @@
 struct use {
 	uint32_t definition;
 	const struct rule *rule;
-	const char *rest; /* end of the event's name that the last * of the glob matches */
+	const char *rest; /* the part of the event's name that the last * of the pattern matches */
 	uint64_t done;	  /* number of times the rule was used */
-	/* Number of times it could not be used because the field @missing was absent. */
+	/* Number of times it could not be used, because the field @missing did not exist. */
 	uint64_t missed;
 	const char *missing;
 };
@@ -37,7 +36,7 @@ struct type {
 	size_t num;
 };
 
-/* The thread that is running on a CPU. */
+/* The thread that runs on a CPU. */
 struct machine_cpu {
 	bool is_known;
 	uint32_t tid;
@@ -58,11 +57,11 @@ struct machine {
 	size_t num_types;
 	struct machine_cpu *cpus; /* threads that run on each CPU; EVENT_MAX_CPUS elements */
 	bool any_lost;
-	int64_t lost_ns; /* time of the last loss of events */
+	int64_t lost_ns; /* time of the most recent loss of events */
 	int64_t now_ns;
 	int64_t now_host_ns;
 	uint64_t event;	     /* number of the current event, from 1 */
-	struct object *left; /* objects that the current event left without a state */
+	struct object *left; /* objects that have no state after the current event */
 	bool failed;	     /* memory is exhausted */
 };
 
@@ -76,7 +75,10 @@ static const char *get_plain_name(const char *name)
 	return colon ? colon + 1 : name;
 }
 
-/* Does a glob match an event's name? Set @rest to the part that the glob's last * matches. */
+/*
+ * Return whether a glob pattern matches an event's name. Set @rest to the part that the pattern's
+ * last * matches.
+ */
 static bool matches_event_glob(const char *name, const char *glob, const char **rest)
 {
 	const char *full = fnmatch(glob, name, 0) ? get_plain_name(name) : name;
@@ -127,7 +129,7 @@ static struct type *find_machine_type(struct machine *machine, struct event_type
 	type = calloc(1, sizeof(*type));
 	last = array_add(&machine->types, machine->num_types, sizeof(*last));
 	last_name = array_add(&machine->type_names, machine->num_types, sizeof(*last_name));
-	/* These are not freed, because the process ends after this host. */
+	/* Memory is not freed, because the process ends after this host. */
 	if (!type || !last || !last_name || !add_rule_uses(machine, type, event_type->name))
 		return NULL;
 	*last = type;
@@ -141,8 +143,8 @@ static struct type *find_machine_type(struct machine *machine, struct event_type
 /* ---- threads ------------------------------------------------------------- */
 
 /*
- * Note which thread runs next on the CPU. This is called after the rules, because a
- * sched_switch is an event of the thread that stops running.
+ * Record which thread runs next on the CPU. Call this function after the rules were used, because a
+ * sched_switch event belongs to the thread that stops running.
  */
 static void note_running_thread(struct machine *machine, const struct event *event)
 {
@@ -179,7 +181,7 @@ static bool find_task(const struct machine *machine, const struct event *event,
 
 /* ---- states -------------------------------------------------------------- */
 
-/* Limit a span to the window. Return false if the span is completely outside. */
+/* Limit a span to the window. Return false if the span is completely outside of the window. */
 static bool cut_span_to_window(const struct timebase *base, struct state_span *span)
 {
 	if (span->begin_ns > base->end_ns || span->end_ns < base->begin_ns)
@@ -222,8 +224,8 @@ static void leave_state(struct machine *machine, struct object *object, bool is_
 }
 
 /*
- * Set @text to the number of the text of the resource that the object shares, or to
- * NO_TEXT if it shares none. Return false if a field is missing.
+ * Find the resource that the object shares. Set @text to the number of the resource's text, or to
+ * NO_TEXT if the object shares none. Return false if a field is missing.
  */
 static bool find_shared(struct machine *machine, const struct shared *shared,
 			const struct scope *scope, uint32_t *text, const char **missing)
@@ -300,7 +302,7 @@ static void keep_event_fields(struct machine *machine, const struct scope *scope
 		struct value value;
 		struct scope own = *scope;
 
-		/* Keep only fields of the event itself. */
+		/* Use only fields of the event itself. */
 		own.kept = NULL;
 		if (value_get(&value, &field, &own) && !kept_set_value(&object->kept[i], &value))
 			machine->failed = true;
@@ -345,7 +347,7 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 			     missing))
 		return false;
 	object = object_find(&machine->objects, use->definition, key);
-	/* An event uses one rule for each object: the first one that fits. */
+	/* For each object, an event uses only the first rule that applies. */
 	if (object && object->seen == machine->event)
 		return true;
 	scope->kept = object ? object->kept : NULL;
@@ -370,8 +372,8 @@ static bool use_rule(struct machine *machine, const struct use *use, struct scop
 }
 
 /*
- * Forget the objects that this event left without a state. This is called after all
- * rules, because each rule must know for which objects another rule was used.
+ * Forget the objects that have no state after this event. Call this function after all rules were
+ * used, because rules check whether another rule was already used for an object.
  */
 static void forget_left_objects(struct machine *machine)
 {
@@ -479,7 +481,7 @@ bool machine_run(const struct definition *definitions, size_t num, const struct 
 	const struct event_listener listener = { apply_rules, note_lost_events, &machine };
 	int64_t until_ns;
 
-	/* These are not freed, because the process ends. */
+	/* Memory is not freed, because the process ends. */
 	if (!machine.out || !machine.counts || !machine.cpus ||
 	    !group_read_events(group, base, &listener, state, &until_ns))
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Turn the events of a host into spans of its objects, by the rules of definitions. */
+/* Convert the events of a host into spans of its objects by the rules of definitions. */
 #ifndef NETSYNC_STATES_MACHINE_H
 #define NETSYNC_STATES_MACHINE_H
 

@@ -5,7 +5,7 @@
 #include "../../../libnetsync/util/hash.h"
 #include "object.h"
 
-/* The lanes of a name. Each lane has a bit, which is set if the lane is taken. */
+/* The lanes of a name. Each lane has a bit, which is set while an object uses the lane. */
 struct lanes {
 	size_t num;
 	uint64_t *words;

@@ -9,14 +9,17 @@
 struct object {
 	char *key; /* key that is unique in the object's definition */
 	uint64_t hash;
-	struct object *next; /* next object in the same bucket */
+	struct object *next; /* next object in the hash bucket */
 	uint32_t definition;
 	uint64_t number;
-	uint64_t seen;		  /* number of the last event that used a rule for it */
-	struct object *next_left; /* next in the list of objects left without a state */
-	struct kept *kept;	  /* fields that it keeps; NULL if the definition keeps none */
+	uint64_t seen;		  /* number of the last event for which a rule was used for this
+				   * object */
+	struct object *next_left; /* next in the list of objects without a state */
+	struct kept *kept;	  /* values of fields that the object keeps, or NULL if the
+				   * definition keeps none */
 
-	char *state;		      /* NULL if none; the members below are then invalid */
+	char *state;		      /* name of the state, or NULL if there is none; the members
+				       * below are then invalid */
 	uint32_t name, label, shared; /* numbers of texts */
 	struct lanes *lanes;	      /* lanes of all objects with the same name */
 	uint32_t lane;
@@ -35,13 +38,13 @@ struct objects {
 /* Find an object, or add it. Return NULL if out of memory. */
 struct object *object_find_or_add(struct objects *objects, uint32_t definition, const char *key,
 				  size_t num_kept);
-/* Find an object. Return NULL if there is none with this key. */
+/* Find an object. Return NULL if no object has this key. */
 struct object *object_find(const struct objects *objects, uint32_t definition, const char *key);
 void object_forget(struct objects *objects, struct object *object, size_t num_kept);
 
 /*
- * Give an object the lowest free lane of a name, until it leaves its state. Return false
- * if out of memory.
+ * Assign the lowest free lane of a name to an object until the object leaves its state. Return
+ * false if out of memory.
  */
 bool object_enter_lane(struct objects *objects, struct object *object, uint32_t name);
 void object_leave_lane(struct object *object);

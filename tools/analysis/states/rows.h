@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Number the rows of a chart. There is a row for each host, definition, name and lane. */
+/* Assign numbers to the rows of a chart. Each host, definition, name and lane has a row. */
 #ifndef NETSYNC_STATES_ROWS_H
 #define NETSYNC_STATES_ROWS_H
 
@@ -23,7 +23,7 @@ static inline struct row make_state_row(const struct state_span *span)
 }
 
 /*
- * Set @number to the number of a row, from 1, and @is_new if the row was added. Return
+ * Set @number to the number of a row, which counts from 1. Set @is_new if the row was added. Return
  * false if out of memory.
  */
 bool rows_find_or_add(struct rows *rows, const struct row *row, uint32_t *number, bool *is_new);

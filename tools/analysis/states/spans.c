@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write spans to a file of records, and read them. Each record has a header with its kind and
- * size, followed by the structure as it is in memory, because the same program reads it. A text
- * precedes the first span that refers to its number.
+ * Write spans to a file of records, and read them. Each record has a header with its kind and size,
+ * followed by the structure as it is in memory, because the same program reads the file. Before a
+ * span refers to the number of a text, a record has defined the text.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct record_counts {
 /* ---- writing ------------------------------------------------------------ */
 
 struct text_slot {
-	const char *text; /* NULL if free */
+	const char *text; /* NULL if the slot is free */
 	uint64_t hash;
 	uint32_t number;
 };
@@ -52,7 +52,7 @@ static uint64_t hash_span_text(const char *text)
 	return hash;
 }
 
-/* Errors are not checked here, because the stream stores them for ferror(). */
+/* Errors are not checked here, because ferror() reports them later. */
 static void put_span_record(struct span_writer *writer, enum record_kind kind, const void *data,
 			    size_t size)
 {
@@ -98,7 +98,7 @@ static bool grow_text_slots(struct span_writer *writer)
 	return true;
 }
 
-/* Return the number of a text that needs no escaping, or NO_TEXT if out of memory. */
+/* Return the number of a text that needs no escaping. Return NO_TEXT if out of memory. */
 static uint32_t make_plain_text(struct span_writer *writer, const char *text)
 {
 	const uint64_t hash = hash_span_text(text);
@@ -243,8 +243,8 @@ const char *spans_get_text(const struct spans *spans, uint32_t host, uint32_t nu
 }
 
 /*
- * Read bytes of a host's part. Return false on an error, which is in errno, or if the
- * file is too short.
+ * Read bytes of a host's part. If the file is too short or cannot be read, return false; errno is
+ * the reason.
  */
 static bool load_span_bytes(const struct spans *spans, struct spans_part *part, void *to,
 			    size_t size)
@@ -328,7 +328,7 @@ static bool read_to_next_span(const struct spans *spans, uint32_t host)
 	return true;
 }
 
-/* Return the part whose next span ends first, or NULL if no spans are left. */
+/* Return the part whose next span ends earliest, or NULL if no spans are left. */
 static struct spans_part *find_first_span(const struct spans *spans)
 {
 	struct spans_part *first = NULL;

@@ -150,7 +150,7 @@ static void keep_written_states(void *data, const struct event_group *group,
 	job->written = spans_set_part(job->states.spans, group->host, job->written);
 }
 
-/* Print that no rule was used, and return false. */
+/* Print a message that no rule was used, and return false. */
 static bool complain_of_missing_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {

@@ -20,7 +20,7 @@
 #include "totals.h"
 #include "value.h"
 
-/* A rule that was never used on a host, because all events lacked a field. */
+/* A rule that was never used on a host, because no event had a required field. */
 struct states_missing {
 	uint32_t host;
 	struct span_missing missing;
@@ -33,11 +33,12 @@ struct states {
 	struct spans *spans;
 	struct between *between;
 	struct totals totals;
-	struct span_counts *counts; /* counts of each host, then of each definition */
+	struct span_counts *counts; /* counts for each host and definition: all definitions of
+				     * the first host, then of the next one */
 	struct span_losses *losses; /* losses of each host */
 	struct states_missing *missing;
 	size_t num_missing;
-	const struct timeline_format *timeline; /* format for --perfetto */
+	const struct timeline_format *timeline; /* output format for --perfetto */
 	/* Maximum number of rows for objects in the table; 0 if unlimited. */
 	unsigned int limit;
 	bool failed; /* memory is exhausted */
@@ -45,7 +46,7 @@ struct states {
 
 /*
  * Read all spans. Fill in totals, counts and losses. Unless @tell is NULL, call it for each span.
- * Return false if @tell returned false or, after a message, if reading failed.
+ * Return false if @tell returned false. If reading failed, print a message and return false.
  */
 bool states_read(struct states *states, between_tell *tell, void *data);
 
@@ -55,7 +56,7 @@ static inline const struct span_counts *states_get_counts(const struct states *s
 	return &states->counts[host * states->num_definitions + definition];
 }
 
-/* Return false and set errno if not everything was written; errno is 0 if out of memory. */
+/* If not everything was written, set errno and return false. If out of memory, errno is 0. */
 bool states_table(FILE *out, struct states *states);
 bool states_json(FILE *out, struct states *states);
 bool states_csv(FILE *out, struct states *states);

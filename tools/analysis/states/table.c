@@ -178,7 +178,7 @@ static void print_exclusion(FILE *out, const struct states *states, size_t d)
 /* ---- the whole table ---------------------------------------------------- */
 
 /*
- * Find the totals of a definition, which are contiguous. Set @from to the index of the
+ * Find the totals of a definition, which are next to each other. Set @from to the index of the
  * first one, and return their number.
  */
 static size_t find_definition_totals(const struct totals *totals, size_t d, size_t *from)

@@ -8,7 +8,7 @@
 struct total {
 	uint32_t host, definition;
 	uint32_t name, state; /* numbers of the host's texts; name is NO_TEXT for all names */
-	/* Number of objects with that name or, for all names, number of names. */
+	/* Number of objects with this name. For the sum over all names, number of names. */
 	uint64_t objects;
 	uint64_t times; /* number of spans */
 	uint64_t total_ns;
@@ -20,15 +20,15 @@ struct totals {
 	struct total *list;
 	size_t num; /* number of totals, which totals_sort() sorts */
 	size_t room;
-	uint32_t *slots; /* number of a total plus 1; 0 if the slot is free */
+	uint32_t *slots; /* index of a total plus 1, or 0 if the slot is free */
 	size_t num_slots;
 };
 
 /* Add a span to its total. Return false if out of memory. */
 bool totals_add(struct totals *totals, const struct state_span *span);
-/* Sum over names, so that each host, definition and state has one total. */
+/* Sum over names, so that each host, definition and state has only one total. */
 bool totals_sum(struct totals *sums, const struct totals *totals);
-/* Sort by definition, host and total time. Nothing can be added afterwards. */
+/* Sort by definition, host and total time. No span can be added afterwards. */
 void totals_sort(struct totals *totals);
 void totals_release(struct totals *totals);
 

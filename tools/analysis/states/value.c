@@ -112,7 +112,7 @@ bool value_get(struct value *value, const struct field *field, const struct scop
 
 /* ---- as texts ----------------------------------------------------------- */
 
-/* A text that is truncated to TEXT_SIZE. */
+/* A text under construction, which is truncated to TEXT_SIZE. */
 struct builder {
 	char *text;
 	size_t length;
@@ -138,8 +138,8 @@ static void append_hex(struct builder *to, const uint8_t *bytes, size_t num)
 }
 
 /*
- * Append bytes as text if all bytes before trailing zeros are printable; otherwise,
- * append them in hexadecimal.
+ * Append bytes. If all bytes before trailing zeros are printable, append them as text, otherwise in
+ * hexadecimal.
  */
 static void append_byte_text(struct builder *to, const uint8_t *bytes, size_t num)
 {
@@ -173,8 +173,8 @@ static void append_address(struct builder *to, const struct value *value)
 }
 
 /*
- * Append a number. Most values are numbers, and snprintf() would take a third of the time
- * of an event.
+ * Append a number. Most values are numbers, and snprintf() would take a third of an event's
+ * processing time.
  */
 static void append_decimal(struct builder *to, uint64_t number, bool is_negative)
 {
@@ -192,7 +192,7 @@ static void append_decimal(struct builder *to, uint64_t number, bool is_negative
 
 static void append_number(struct builder *to, const struct value *value, enum field_format format)
 {
-	/* The kernel's MKDEV() has this number of minor bits. */
+	/* Number of minor bits in the kernel's MKDEV(). */
 	const unsigned int minor_bits = 20;
 	const uint64_t bits = (uint64_t)value->number;
 	const bool is_negative = !value->is_unsigned && value->number < 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Values of fields, which come from the event or were kept by the object, and texts
- * composed of them.
+ * Values of fields, which come from the event or were kept by the object, and texts that are
+ * composed of values.
  */
 #ifndef NETSYNC_STATES_VALUE_H
 #define NETSYNC_STATES_VALUE_H
@@ -9,20 +9,18 @@
 #include "definition.h"
 #include "events/event.h"
 
-/*
- * Maximum size of a text, which is truncated if it is longer. Chosen: names of objects
- * are far shorter.
- */
+/* Maximum size of a text. Longer texts are truncated. Chosen; names of objects are far shorter. */
 #define TEXT_SIZE 512
 
-/* Maximum number of bytes of an array that are read. Chosen: DLM resource names have 64 bytes. */
+/* Maximum number of bytes that are read from an array. Chosen; DLM resource names have 64 bytes. */
 #define VALUE_BYTES 128
 
 struct value {
 	bool has_number;
 	bool is_unsigned;
 	int64_t number;
-	const char *text; /* NULL if none; the label of an enumeration if there is also a number */
+	const char *text; /* text, or NULL if there is none; for an enumeration, both a label and
+			   * a number exist */
 	uint8_t bytes[VALUE_BYTES];
 	size_t num_bytes; /* 0 if the value is not an array */
 };
@@ -33,15 +31,16 @@ struct kept {
 	struct value value; /* the value, with a copy of its text */
 };
 
-/* The sources in which fields are looked up. */
+/* The event and the object in which fields are looked up. */
 struct scope {
 	const struct definition *definition;
 	const struct event *event;
-	const char *rest; /* part of the event's name that the last * of the glob matches */
+	const char *rest; /* the part of the event's name that the last * of the pattern matches */
 	const char *host;
 	const struct event_task *task; /* NULL if unknown */
-	const struct kept *kept;       /* kept by the object; NULL if the object is still unknown */
-	/* State of the object; NULL if the object is still unknown. */
+	const struct kept *kept;       /* values kept by the object, or NULL while the object is
+				        * not known */
+	/* State of the object, or NULL while the object is not known. */
 	const char *state;
 };
 
@@ -51,13 +50,16 @@ struct scope {
  */
 bool value_get(struct value *value, const struct field *field, const struct scope *scope);
 
-/* Does a condition hold? If a field is missing, set @missing to its name and return false. */
+/*
+ * Return whether a condition is true. If a field is missing, set @missing to its name and return
+ * false.
+ */
 bool condition_is_true(const struct condition *condition, const struct scope *scope,
 		       const char **missing);
 
 /*
- * Replace the fields of a template by their values, or by the definition's labels for them. If
- * a field is missing, set @missing to its name and return false.
+ * Replace the fields in a template by their values, or by the labels that the definition has for
+ * these values. If a field is missing, set @missing to its name and return false.
  */
 bool template_expand(const struct template *template, const struct scope *scope,
 		     char text[TEXT_SIZE], const char **missing);

@@ -86,8 +86,8 @@ static bool read_statement_word(struct definition_words *words)
 }
 
 /*
- * Find the words of a line. terminate_words() terminates them later. Return false if a word is
- * invalid.
+ * Find the words of a line. They have no terminating NUL before terminate_words(). Return false if
+ * a word is invalid.
  */
 static bool read_line_words(struct definition_words *words)
 {
@@ -120,8 +120,8 @@ bool words_next_statement(struct definition_words *words)
 			read_next_line(words);
 	}
 	/*
-	 * The statement continues in lines that begin with a blank. Empty lines and
-	 * comments may come between them.
+	 * Lines that begin with a blank continue the statement. Empty lines and comments may be
+	 * between them.
 	 */
 	while (*words->at == '\n' &&
 	       (is_blank(words->at[1]) || words->at[1] == '\n' || words->at[1] == '#')) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Split the text of a definition into words, and keep their positions. */
+/* Split the text of a definition into words with known positions. */
 #ifndef NETSYNC_STATES_WORDS_H
 #define NETSYNC_STATES_WORDS_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 struct word {
-	char *text; /* in the file's text, terminated by NUL */
+	char *text; /* start of the word in the file's text, terminated by NUL */
 	unsigned int line;
-	unsigned int column; /* column of its first character, from 1 */
+	unsigned int column; /* column of the first character, which counts from 1 */
 	bool is_quoted;
 };
 
@@ -20,8 +20,7 @@ struct definition_words {
 	unsigned int line;
 
 	/*
-	 * Words of the current statement. A line that begins with a blank continues the
-	 * statement of the previous line.
+	 * Words of the current statement. A line that begins with a blank continues the statement.
 	 */
 	struct word *list;
 	size_t num;
