@@ -27,13 +27,13 @@
 #include "remote/traces.h"
 
 /*
- * Table of formats. Each row has functions that copy a trace, which are in the format's
- * own file.
+ * Table of formats. Each format has functions that copy a trace, which are in a file of their own.
  */
 static const struct format {
-	const char *name; /* the same name as in libnetsync-io */
+	const char *name; /* name of the format in libnetsync-io */
 	apply_copy copy;
-	apply_copy copy_metadata; /* copies for --metadata-only; NULL if impossible */
+	apply_copy copy_metadata; /* function for --metadata-only, or NULL if the format does not
+				   * support this */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },  { "kineto", apply_kineto, NULL },
 	{ "pcap", apply_pcap, NULL },	       { "perf.data", apply_perf, NULL },
@@ -43,8 +43,8 @@ static const struct format {
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 /*
- * Find the directory that contains all sources. The output has the same directories below it,
- * so that no two copies have the same name.
+ * Find the directory that contains all sources. The output has the same subdirectories, so that no
+ * two copies have the same name.
  */
 static void find_common_folder(struct apply_run *apply)
 {
@@ -65,7 +65,7 @@ static void find_common_folder(struct apply_run *apply)
 	apply->common = common;
 }
 
-/* Return the permissions of the directory of which the output is a copy. */
+/* Return the permissions of the directory whose copy is the output. */
 static mode_t find_common_permissions(const struct apply_run *apply)
 {
 	char *path = strndup(apply->sources[0].real_path, apply->common);
@@ -138,8 +138,8 @@ static bool can_copy_trace(const struct apply_run *apply, apply_copy copy,
 }
 
 /*
- * Find the path of a copy, and create the directories that lead there, which only one process may
- * do. On failure, print a message and return false.
+ * Find the path of a copy, and create the directories that lead to it. Only one process may call
+ * this function. On failure, print a message and return false.
  */
 static bool find_copy_place(const struct apply_run *apply, struct apply_task *task)
 {
@@ -159,7 +159,7 @@ static bool find_copy_place(const struct apply_run *apply, struct apply_task *ta
 	return ok;
 }
 
-/* Add a task that copies a trace, if possible. Return false if continuing is pointless. */
+/* Add a task that copies a trace, if possible. Return false if it is useless to continue. */
 static bool plan_copy(struct apply_run *apply, const struct apply_source *source, uint32_t index)
 {
 	const struct netsync_io_trace info = get_io_trace_info(apply->io, index);
@@ -197,8 +197,8 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 }
 
 /*
- * Print a message if all traces of a source are outside the window. Single traces are not
- * reported, because most chunks of a rotated trace are usually outside.
+ * Print a message if all traces of a source are outside of the window. Do not report single traces,
+ * because most chunks of a rotated trace are usually outside.
  */
 static void skip_source_outside_window(struct apply_run *apply, const struct apply_source *source,
 				       uint32_t outside)
@@ -224,7 +224,7 @@ void apply_show_progress(const struct apply_trace *trace, uint64_t done, uint64_
 	progress_show(&progress->line, progress->done + *trace->done, progress->total);
 }
 
-/* Make a copy, as the function work of struct crew_work. */
+/* Make the copy of one task. This is the function work of struct crew_work. */
 static int copy_task_trace(void *data, size_t index)
 {
 	struct apply_run *apply = data;
@@ -243,7 +243,9 @@ static int copy_task_trace(void *data, size_t index)
 	return task->copy(&task->trace, task->place) && !interrupted ? EXIT_DONE : EXIT_BAD;
 }
 
-/* Take the result of a copy. Its span is checked here if it was not known before copying. */
+/*
+ * Use the result of a copy. If the trace's span was not known before copying, check the span now.
+ */
 static bool finish_copy(void *data, size_t index, int status)
 {
 	struct apply_run *apply = data;
@@ -252,7 +254,7 @@ static bool finish_copy(void *data, size_t index, int status)
 
 	apply->progress.done += task->trace.bytes;
 	state->done = 0;
-	/* A capture can have packets outside its known span, such as those of ARP. */
+	/* A capture can have packets outside of its known span, such as ARP packets. */
 	if ((status || !task->is_known) && !interrupted &&
 	    !apply_check_span(apply, task->host, &task->trace, &state->seen))
 		return false;
@@ -277,7 +279,10 @@ static const struct crew_work copying = {
 	.look = show_copy_progress_sum,
 };
 
-/* Plan all copies. Set outside[i] to the number of traces of source i outside --begin and --end. */
+/*
+ * Plan all copies. Set outside[i] to the number of traces of source i that are outside of --begin
+ * and --end.
+ */
 static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 {
 	for (int i = 0; i < apply->set->num_traces; i++) {
@@ -403,12 +408,12 @@ static bool parse_output_folder_option(void *at, const struct option_row *row, c
 
 /* ---- copies next to their traces ---------------------------------------- */
 
-/* Suffix that is added to a trace's name to name the directory with its copy. */
+/* Name of a copy's directory: the trace's name with this suffix. */
 #define BESIDE "-corrected"
 
 /*
- * Return the directory next to a trace for its copy, to be freed. On failure, print a
- * message and return NULL.
+ * Return the path of the directory for a trace's copy, which is next to the trace. The caller frees
+ * it. On failure, print a message and return NULL.
  */
 static char *get_folder_of_trace(const char *trace)
 {
@@ -421,7 +426,7 @@ static char *get_folder_of_trace(const char *trace)
 		path[--len] = '\0';
 	last = path ? strrchr(path, '/') : NULL;
 	last = last ? last + 1 : path;
-	/* Replace these names by the real name of the directory. */
+	/* If the path ends with "." or "..", use the directory's real name. */
 	if (path && (!strcmp(last, ".") || !strcmp(last, ".."))) {
 		char *real = realpath(path, NULL);
 
@@ -440,14 +445,14 @@ static char *get_folder_of_trace(const char *trace)
 	return folder;
 }
 
-/* Copies next to their traces. Each copy has its own directory. */
+/* Copies next to their traces. Each copy has a directory of its own. */
 struct besides {
 	const struct apply_settings *set;
 	char **folders; /* output directories; an element is NULL after a failure */
 	int whole, part;
 };
 
-/* Copy one trace, as the function work of struct crew_work. */
+/* Copy one trace. This is the function work of struct crew_work. */
 static int apply_one_beside(void *data, size_t index)
 {
 	const struct besides *besides = data;
@@ -455,7 +460,9 @@ static int apply_one_beside(void *data, size_t index)
 
 	one.output = besides->folders[index];
 	one.traces = &one.traces[index];
-	/* If there are several traces, each is one job; a single trace gets all jobs. */
+	/*
+	 * If there are several traces, each is copied by one job. A single trace may use all jobs.
+	 */
 	one.jobs = one.num_traces > 1 ? 1 : one.jobs;
 	one.num_traces = 1;
 	return one.output ? apply_to_output(&one) : EXIT_BAD;
@@ -539,7 +546,7 @@ static int apply_everywhere(const struct apply_settings *set)
 	status = here.num_traces ? apply_on_this_host(&here) : EXIT_DONE;
 	if (here.num_traces < set->num_traces && !interrupted) {
 		there = apply_on_other_hosts(set);
-		/* If all copies failed, or none, both statuses are equal. */
+		/* If all copies failed or all succeeded, both statuses are equal. */
 		status = !here.num_traces || there == status ? there : EXIT_PARTIAL;
 	}
 	free(here.traces);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Corrected copies of traces. apply.c finds the traces and their corrections. Each format
- * has a file that copies one trace.
+ * Make corrected copies of traces. apply.c finds the traces and their corrections. For each format,
+ * one file has the function that copies a trace.
  */
 #ifndef NETSYNC_APPLY_H
 #define NETSYNC_APPLY_H
@@ -16,11 +16,15 @@
 
 struct netsync_io;
 
-/* Range of host times that a copy has encountered. If there are none, last is less than first. */
+/*
+ * Range of the host's times that a copy has found so far. If the copy has found none, last is less
+ * than first.
+ */
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;
-	bool is_outside; /* all times were outside the window, so there is no copy */
+	bool is_outside; /* whether all times were outside of the window, so that no copy was
+			  * made */
 };
 
 /* Progress of all copies, in bytes of the originals. */
@@ -37,31 +41,32 @@ struct apply_part {
 };
 
 struct apply_trace {
-	struct netsync_io *io; /* the reader that found the trace */
+	struct netsync_io *io; /* the reader object that found the trace */
 	struct apply_progress *progress;
 	uint64_t bytes;			   /* size of the original in bytes */
 	uint64_t *done;			   /* number of bytes that were copied */
 	const char *path;		   /* path of the original, a directory or a file */
-	const char *readable;		   /* the same path, or the path of the undamaged part */
+	const char *readable;		   /* path to read: the original, or its undamaged part */
 	const char *result;		   /* path of the result file */
 	const char *host;		   /* name of the host in the result */
 	const struct netsync_clock *clock; /* clock that corrects the host's times */
 	bool extrapolate;		   /* also correct times that the result does not cover */
 	int64_t from_ns;		   /* range of the host's times that the result covers */
 	int64_t to_ns;
-	struct apply_seen *seen;	  /* times encountered so far */
+	struct apply_seen *seen;	  /* range of times that the copy has found so far */
 	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_make_machine_uuid() */
-	int64_t shift_ns;		  /* host's time minus time in the trace */
+	int64_t shift_ns;		  /* the host's time minus the time in the trace */
 	struct apply_part part;		  /* events outside this range are skipped */
-	int64_t first_ns;		  /* span of the part, in the trace's own time */
+	int64_t first_ns;		  /* start of this part, in the trace's own time */
 	int64_t last_ns;		  /* less than first_ns if the span is unknown */
 };
 
 /* Correct a time of the trace. Return false if the corrected time does not fit into 64 bits. */
 bool apply_correct_time(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 /*
- * Does the result cover a time, so that it may be corrected? Use this function for traces whose
- * times are found only while copying. The caller reports a time that is not covered.
+ * Check whether the result covers a time, so that the time may be corrected. Use this function for
+ * traces whose times are only found during copying. The caller must report times that are not
+ * covered.
  */
 bool apply_check_time(const struct apply_trace *trace, int64_t time_ns);
 
@@ -69,27 +74,27 @@ bool apply_check_time(const struct apply_trace *trace, int64_t time_ns);
 int apply_correct_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns);
 
 /*
- * Set *@time_ns to the start of the next segment of the correction, at or after this time of the
- * trace. Return false if there is none.
+ * Set *@time_ns to the first start of a segment of the correction at or after this time of the
+ * trace. Return false if no segment follows.
  */
 bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns);
 
 struct time_window;
 
 /*
- * Find the range of corrected times that options request. @result is the result file. If this is
- * impossible, print a message and return false.
+ * Find the range of corrected times that the options request. @result is the path of the result
+ * file. On failure, print a message and return false.
  */
 bool part_set_window(struct apply_part *part, const struct time_window *window, const char *result);
 bool part_contains(const struct apply_part *part, int64_t corrected_ns);
 /* Reduce the known span of a trace to its part. Return false if nothing remains. */
 bool part_limit_trace(struct apply_trace *trace);
 
-/* Report that @done of @total units are copied. The unit is arbitrary. */
+/* Report that @done of @total units are copied. The unit may be anything. */
 void apply_show_progress(const struct apply_trace *trace, uint64_t done, uint64_t total);
 
 /*
- * Write a corrected copy to @to, which must not exist; its directory must exist. Stop if
+ * Write a corrected copy to @to. @to must not exist, but its directory must exist. Stop if
  * `interrupted` is set. The caller removes an incomplete copy. On failure, print a message and
  * return false.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run each piece of work in a process. The output of a piece is deferred until all
- * previous pieces are done, so that printed output does not depend on the number of jobs.
+ * Run each piece of work in a process. The output of a piece is deferred until all previous pieces
+ * are done, so that the printed output does not depend on the number of jobs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,29 +23,30 @@
 #include "crew.h"
 
 /*
- * Maximum number of pieces that may be finished before the first unfinished one. Limits
- * the number of open descriptors. Chosen.
+ * Maximum number of pieces that may be finished before an earlier piece is. This limits the number
+ * of open file descriptors. Chosen.
  */
 #define MAX_AHEAD 64
 /* Interval at which the processes are checked, ms. Chosen. */
 #define LOOK_MS 100
 /*
- * Time that processes have to end after a signal from a terminal, which also reaches them
- * directly, in ms. Chosen.
+ * Time that processes have to end after a signal, ms. A signal from a terminal also reaches them
+ * directly. Chosen.
  */
 #define GRACE_MS 300
 
 struct crew_process {
-	pid_t pid;   /* 0 if the process ended */
-	int pipe;    /* closed when the process ends */
-	int said[2]; /* files with its output on stdout and stderr */
+	pid_t pid;   /* process number, or 0 if the process has ended */
+	int pipe;    /* a pipe that is closed when the process ends */
+	int said[2]; /* files with the process's stdout and stderr */
 	int status;
 };
 
 struct crew {
 	const struct crew_work *work;
 	void *data;
-	struct crew_process *processes; /* indexed by piece modulo their number */
+	struct crew_process *processes; /* the process of piece i is at the index i modulo the
+					 * size of the array */
 	struct pollfd *polled;
 	size_t num_processes;
 	size_t num_at_work;
@@ -69,11 +70,11 @@ void crew_unshare(void *shared, size_t size)
 
 /* ---- a second signal --------------------------------------------------------- */
 
-/* The crew that is running, for the signal handler. */
+/* The crew that is running. The signal handler uses it. */
 static struct crew *volatile at_work;
 static void (*volatile before_crew)(void);
 
-/* End all processes before a second signal ends this one; see before_end. */
+/* End all processes before a second signal ends this process (see before_end). */
 static void end_crew(void)
 {
 	const struct timespec moment = { .tv_nsec = 10000000 };
@@ -82,7 +83,9 @@ static void end_crew(void)
 	for (size_t i = 0; crew && i < crew->num_processes; i++) {
 		const pid_t pid = crew->processes[i].pid;
 
-		/* The first signal only sets a flag in the child. A second one ends the child. */
+		/*
+		 * The first signal only sets a flag in the child. The second signal ends the child.
+		 */
 		while (pid > 0 && waitpid(pid, NULL, WNOHANG) == 0) {
 			kill(pid, SIGTERM);
 			nanosleep(&moment, NULL);
@@ -125,8 +128,8 @@ static void run_crew_process(const struct crew *crew, size_t index, const sigset
 }
 
 /*
- * Start a process. Signals are blocked meanwhile, so that the signal handler knows all
- * processes.
+ * Start a process. Signals are blocked while the process starts, so that the signal handler knows
+ * all processes.
  */
 static pid_t fork_with_signals_blocked(struct crew *crew, struct crew_process *process)
 {

@@ -26,7 +26,7 @@
 #include "common/signal.h"
 #include "common/value.h"
 
-/* Interval at which the child's progress is read, ms. It is as long as that of drawing the line. */
+/* Interval at which the child's progress is read, ms. The progress line is drawn as often. */
 #define LOOK_MS 100
 
 /* The result that the child sends to its parent. */
@@ -47,7 +47,10 @@ struct bt_copy_graph {
 
 /* ---- errors ------------------------------------------------------------- */
 
-/* Is the disk too full for the block that sink.ctf.fs allocates at a time? If so, set @reason. */
+/*
+ * Check whether the disk lacks space for a block, which sink.ctf.fs allocates as a whole. If so,
+ * set @reason.
+ */
 static bool is_disk_full(const char *folder, char *reason, size_t size)
 {
 	char *path;
@@ -67,7 +70,7 @@ static bool is_disk_full(const char *folder, char *reason, size_t size)
 	return true;
 }
 
-/* Return the length of a message without ": name=value, ..." at its end. */
+/* Return the length of a message without a trailing list ": name=value, ...". */
 static size_t measure_sentence(const char *message)
 {
 	const char *end = strchr(message, '=');
@@ -115,10 +118,10 @@ static bt_value *make_text_map(const char *key, const char *text)
 	return NULL;
 }
 
-/* Corrected time up to which the child has copied. Points to shared memory. */
+/* Corrected time up to which the child has copied, in shared memory. */
 static int64_t *reached_ns;
 
-/* Record the time of an event. All streams of a trace are merged by time. */
+/* Record the time of an event. The streams of a trace are merged in order of time. */
 static void note_event_time(const bt_message *message)
 {
 	const bt_stream *stream;
@@ -192,7 +195,7 @@ static const bt_component_filter *add_copy_filter(struct bt_copy_graph *graph)
 	return filter;
 }
 
-/* Create the parameters of the trimmer, which are in seconds. */
+/* Create the parameters of the trimmer, whose times are in seconds. */
 static bt_value *make_trimmer_params(const struct correct_part *part)
 {
 	bt_value *params = bt_value_map_create();
@@ -308,8 +311,8 @@ static bool add_descriptors(bt_component_descriptor_set *set, const struct bt_co
 }
 
 /*
- * Choose the original's version of CTF. It is 2 if the source cannot send messages that a
- * sink for CTF 1.8 accepts.
+ * Choose the CTF version of the original. The version is 2 if the source cannot send messages in
+ * the form that a sink for CTF 1.8 accepts.
  */
 static bool choose_ctf_version(struct bt_copy_graph *graph)
 {
@@ -341,8 +344,8 @@ static bool make_copy_graph(struct bt_copy_graph *graph)
 	if (!graph->plugin || (MAX_MIP && !choose_ctf_version(graph)))
 		return false;
 	/*
-	 * The sink writes CTF 1.8 with version 0 of the message interchange protocol, and
-	 * CTF 2 with version 1.
+	 * The sink writes CTF 1.8 with version 0 of the Message Interchange Protocol, and CTF 2
+	 * with version 1.
 	 */
 	graph->graph = bt_graph_create(graph->is_ctf_2 ? 1 : 0);
 	if (!graph->graph)
@@ -381,7 +384,7 @@ static void run_copy_child(struct bt_copy_graph *graph, int out)
 	_exit(write(out, &graph->answer, sizeof(graph->answer)) != sizeof(graph->answer));
 }
 
-/* Show progress by time, if the span of the trace is known. */
+/* If the span of the trace is known, show progress as a fraction of the span. */
 static void show_copy_progress(const struct apply_trace *trace)
 {
 	int64_t first, last, reached = *reached_ns;
@@ -394,7 +397,7 @@ static void show_copy_progress(const struct apply_trace *trace)
 		apply_show_progress(trace, 0, 1);
 }
 
-/* Wait for the child, and forward a signal that only this process received. */
+/* Wait for the child. Forward a signal that only this process has received. */
 static void wait_for_copy(struct bt_copy_graph *graph, pid_t child, int in)
 {
 	struct answer *answer = &graph->answer;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Find the traces for the arguments, their hosts, and the corrections of the hosts. */
+/*
+ * Find the traces that the arguments name, the hosts of these traces, and the hosts' corrections.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ bool apply_check_time(const struct apply_trace *trace, int64_t time_ns)
 {
 	struct apply_seen *seen = trace->seen;
 
-	/* An overflow is reported by apply_correct_time(). */
+	/* apply_correct_time() reports an overflow. */
 	if (__builtin_add_overflow(time_ns, trace->shift_ns, &time_ns))
 		return true;
 	if (seen->last_ns < seen->first_ns)
@@ -56,7 +58,7 @@ static void split_source_argument(struct apply_source *source, const char *argum
 	source->path = argument + len + 1;
 }
 
-/* Does the source have a path? Copies are named after the paths of the originals. */
+/* Return whether the source has a path. Copies are named after the originals' paths. */
 static bool has_source_path(const struct apply_run *apply, const struct apply_source *source)
 {
 	struct stat st;
@@ -126,7 +128,9 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 		return -ENOMEM;
 	ret = model_find_name(&apply->model, name, host);
 	free(name);
-	/* If a machine has several clocks, each is a host. Use the host with this clock. */
+	/*
+	 * If a machine has several clocks, each clock is a host. Use the host that has this clock.
+	 */
 	if (!ret && !model_is_same_kind(&(*host)->clock, clock))
 		return model_find_clock(&apply->model, clock, host);
 	if (!ret)
@@ -143,8 +147,8 @@ static bool are_in_one_session(const struct netsync_io_trace *a, const struct ne
 
 /*
  * Extend the span of a trace to all chunks of its session. babeltrace2 reads the chunks of a
- * rotated trace as one trace, and takes the clock from one of them, so all chunks need one
- * correction over the span of all chunks.
+ * rotated trace as one trace and takes the clock from one of the chunks. All chunks therefore need
+ * one correction, which is computed over the span of all chunks.
  */
 static void extend_span_over_chunks(const struct apply_run *apply,
 				    const struct netsync_io_trace *info, struct apply_trace *trace)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A run of netsync apply: its settings, the traces it found, and their corrections. */
+/* A run of netsync apply: its settings, the traces that it found, and their corrections. */
 #ifndef NETSYNC_APPLY_FIND_H
 #define NETSYNC_APPLY_FIND_H
 
@@ -15,7 +15,8 @@ struct apply_settings {
 	bool extrapolate;
 	const char *model;
 	char *output;		  /* without trailing slashes; NULL to write next to each trace */
-	struct destination merge; /* one file for all captures; path is NULL for separate copies */
+	struct destination merge; /* one file for all captures; path is NULL if each capture is
+				   * copied separately */
 	unsigned int jobs;	  /* maximum number of concurrent copies */
 	unsigned int asked_jobs;  /* --jobs for other hosts; 0 for their default */
 	/* Netsync program on hosts whose traces stay there; NULL to search PATH. */
@@ -33,7 +34,7 @@ struct apply_source {
 	uint32_t first, num;
 };
 
-/* A copy that is to be made. */
+/* A copy to be made. */
 struct apply_task {
 	const struct apply_source *source;
 	bool (*copy)(const struct apply_trace *trace, const char *to);
@@ -56,7 +57,7 @@ struct apply_run {
 	struct netsync *ns;
 	struct netsync_io *io;
 	struct apply_source *sources;
-	size_t common; /* length of the directory that is common to all real paths */
+	size_t common; /* length of the directory name that all real paths begin with */
 	struct output_folder folder;
 	struct apply_progress progress;
 	struct apply_task *tasks;   /* copies to be made, at most one for each trace */
@@ -72,20 +73,20 @@ struct apply_run {
 bool apply_run_open(struct apply_run *apply, const struct apply_settings *set);
 void apply_run_close(struct apply_run *apply);
 
-/* Find all traces. If continuing is pointless, print a message and return false. */
+/* Find all traces. If it is useless to continue, print a message and return false. */
 bool apply_find_all(struct apply_run *apply);
 
 /*
- * Find the correction of a trace. Set *@clock to the clock, to be freed with
- * netsync_clock_free(). If there is no correction, print a message and return false.
+ * Find the correction of a trace. Set *@clock to the clock; the caller frees it with
+ * netsync_clock_free(). If no correction exists, print a message and return false.
  */
 bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 		    const struct netsync_io_trace *info, struct apply_trace *trace,
 		    struct netsync_clock **clock, const struct model_host **found);
 
 /*
- * Check that the result covers the times of a trace, which were known before copying or were
- * found by copying. If it does not, print a message and return false.
+ * Check that the result covers the times of a trace, known before copying or found during copying.
+ * If it does not, print a message and return false.
  */
 bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 		      const struct apply_trace *trace, const struct apply_seen *seen);
@@ -93,9 +94,9 @@ bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 /* Return the times of a trace on its host's clock, if they are known before copying. */
 struct apply_seen apply_get_known_span(const struct apply_trace *trace);
 
-/* Is a trace completely outside --begin and --end? */
+/* Return whether a trace is completely outside of --begin and --end. */
 bool apply_is_outside(const struct apply_run *apply, struct apply_trace *trace);
-/* Print that all traces of an argument are outside the window. */
+/* Print a message that all traces of an argument are outside of the window. */
 void apply_skip_source(struct apply_run *apply, const struct apply_source *source);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the captures of all hosts to one file (--merge), with corrected times and sorted
- * by them.
+ * Write the captures of all hosts to one file (--merge). Packets have corrected times and are in
+ * order of these times.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ struct merge_part {
 	struct netsync_clock *clock;
 	const struct model_host *host;
 	int64_t first_ns, last_ns; /* span of the whole capture on its own clock */
-	char *description; /* description of its host, if this is the host's first capture */
-	bool is_known;	   /* the span was known before merging */
+	char *description; /* description of the host, if this capture is the host's first one */
+	bool is_known;	   /* whether the span was known before merging */
 };
 
 struct merging {
@@ -44,7 +44,7 @@ struct merging {
 
 /* ---- which captures -------------------------------------------------------- */
 
-/* Add a capture to those that are merged. Return false if continuing is pointless. */
+/* Add a capture to the captures to be merged. Return false if it is useless to continue. */
 static bool add_merge_part(struct merging *merging, const struct apply_source *source,
 			   const struct netsync_io_trace *info)
 {
@@ -132,8 +132,7 @@ static int64_t choose_larger_bound(int64_t a, int64_t b)
 }
 
 /*
- * Return the largest bound of a host's captures. The bound is larger outside the data of
- * the result.
+ * Return the largest bound of a host's captures. Outside of the result's data, the bound is larger.
  */
 static int64_t get_largest_host_bound(const struct merging *merging, const struct model_host *host)
 {
@@ -151,7 +150,7 @@ static int64_t get_largest_host_bound(const struct merging *merging, const struc
 	return most;
 }
 
-/* Print the error bounds of a host's times, as a clause. */
+/* Print the error bounds of a host's times as a part of a sentence. */
 static void print_bounds(FILE *out, const struct merging *merging, const struct model_host *host)
 {
 	const int64_t most = get_largest_host_bound(merging, host);
@@ -178,8 +177,8 @@ static const char *get_base_name(const char *path)
 }
 
 /*
- * Return a description of a host's captures. All captures of the host have the same one,
- * because interfaces with equal descriptions are merged.
+ * Return a description of a host's captures. It is the same for all captures of the host, because
+ * interfaces with equal descriptions are merged.
  */
 static char *describe_host(const struct merging *merging, const struct model_host *host)
 {
@@ -244,8 +243,8 @@ static char *describe_merge(const struct merging *merging)
 }
 
 /*
- * Does another capture of the same host overlap in time? Captures that overlap are of
- * several devices; files of one capture follow each other.
+ * Return whether another capture of the same host overlaps in time. Captures that overlap come from
+ * several devices. Files of one capture follow each other.
  */
 static bool is_part_concurrent(const struct merging *merging, const struct merge_part *part)
 {
@@ -302,9 +301,8 @@ static int show_merging(void *data, uint64_t done, uint64_t total)
 }
 
 /*
- * Check that the result covers the times of captures, either of all captures or only of
- * those whose span was unknown before merging. If it does not, print a message and return
- * false.
+ * Check that the result covers the times of captures: of all captures, or only of those whose span
+ * was not known before merging. If it does not, print a message and return false.
  */
 static bool check_merge_parts(struct merging *merging, bool all)
 {
@@ -342,7 +340,7 @@ static bool write_merged(FILE *out, const void *data)
 	return !ret;
 }
 
-/* Is the file to be replaced one of the captures? */
+/* Return whether the file to be replaced is one of the captures. */
 static bool is_merge_input(const struct merging *merging, const char *path)
 {
 	struct stat to, from;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy CTF traces by changing only the clock in the metadata. One straight line, whose
- * slope is an integer in Hz, replaces the correction. The largest error of the line,
- * including the rounding of readers, is compared with the error bound.
- *
- * Times in packets and in LTTng's index are in cycles, and stay valid.
+ * Copy CTF traces and change only the clock in the metadata. A straight line, whose slope is an
+ * integer in Hz, replaces the correction. The largest error of the line, including rounding by
+ * readers, is compared with the error bound. Times in packets and in LTTng's index are in cycles
+ * and remain valid.
  */
 #include <babeltrace2/babeltrace.h>
 #include <fcntl.h>
@@ -25,9 +24,9 @@ struct clock_line {
 	const struct apply_trace *trace;
 	uint64_t old_freq, freq;     /* frequencies, Hz */
 	__int128 old_offset, offset; /* offsets, cycles */
-	int64_t off_ns;		     /* largest error of the line */
+	int64_t off_ns;		     /* largest difference between the line and the correction */
 	int64_t bound_ns;	     /* smallest error bound */
-	bool is_bounded;	     /* the bound is known everywhere */
+	bool is_bounded;	     /* whether the bound is known at all times */
 };
 
 static bool refuse_metadata_only(const struct apply_trace *trace, const char *why)
@@ -39,7 +38,7 @@ static bool refuse_metadata_only(const struct apply_trace *trace, const char *wh
 /* ---- the metadata as text ------------------------------------------------ */
 
 /*
- * Query the metadata-info of a trace. Return it, to be released with bt_value_put_ref(), or NULL
+ * Query the metadata-info of a trace. The caller releases it with bt_value_put_ref(). Return NULL
  * if the metadata is unreadable.
  */
 static const bt_value *query_metadata(const char *path)
@@ -67,7 +66,9 @@ static const bt_value *query_metadata(const char *path)
 	return result;
 }
 
-/* Return the metadata as plain text, even if it is packetized. The text is to be freed. */
+/*
+ * Return the metadata as plain text, even if it is divided into packets. The caller frees the text.
+ */
 static char *read_metadata(const char *path)
 {
 	const bt_value *info = query_metadata(path);
@@ -134,8 +135,8 @@ static bool compare_line_at(struct clock_line *line, int64_t time_ns)
 }
 
 /*
- * Find the largest error of the line. Line and correction are linear between the times
- * compared here, so the error is largest at one of these times.
+ * Find the largest error of the line. Between the times that are compared, both the line and the
+ * correction are linear, so the error is largest at one of these times.
  */
 static bool find_line_error(struct clock_line *line)
 {
@@ -173,8 +174,8 @@ static uint64_t compute_mean_freq(const struct clock_line *line)
 }
 
 /*
- * Set the line to one of this frequency through the middle of the trace. Return false if
- * times do not fit into 64 bits.
+ * Set the line with this frequency through the middle of the trace. Return false if times do not
+ * fit into 64 bits.
  */
 static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 {
@@ -194,8 +195,8 @@ static bool draw_through_middle(struct clock_line *line, uint64_t freq)
 /* ---- rounding by readers ------------------------------------------------ */
 
 /*
- * Return the rounding error of babeltrace2, which scales the cycles since the clock's
- * zero as a double.
+ * Return the rounding error of babeltrace2, which uses a double to convert the number of cycles
+ * since the clock's zero to time.
  */
 static int64_t compute_babeltrace_error_ns(const struct clock_line *line)
 {
@@ -206,8 +207,8 @@ static int64_t compute_babeltrace_error_ns(const struct clock_line *line)
 }
 
 /*
- * Return the rounding error of Trace Compass, which scales the cycles since the epoch by
- * a factor that is a double.
+ * Return the rounding error of Trace Compass, which multiplies the number of cycles since 1970 by a
+ * factor of type double.
  */
 static int64_t compute_trace_compass_error_ns(const struct clock_line *line)
 {
@@ -231,9 +232,9 @@ static int64_t compute_worst_error_ns(const struct clock_line *line)
 }
 
 /*
- * Choose between the mean slope and the old frequency. The old frequency is better for clocks
- * whose rate is nearly correct, because readers do not scale times in ns. Return false if times
- * do not fit into 64 bits.
+ * Choose the better of two frequencies: the mean slope, or the old frequency. The old one is better
+ * for clocks whose rate is almost right, because readers do not scale times in ns. Return false if
+ * times do not fit into 64 bits.
  */
 static bool fit_clock_line(struct clock_line *line)
 {
@@ -249,7 +250,7 @@ static bool fit_clock_line(struct clock_line *line)
 }
 
 /*
- * Is the line accurate enough? If not, print a message and return false. An error of 1 ns is
+ * Return whether the line is accurate enough. If not, print a message. An error of 1 ns is
  * accepted, because readers round to 1 ns.
  */
 static bool check_line_error(const struct clock_line *line)

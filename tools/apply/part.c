@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Convert --begin and --end, which are corrected times, to a window on the clock of a
- * trace. Times of day are searched within the span of the result's data, and relative
- * times count from the start of this span, because it is known on every host where traces
- * are copied.
+ * Convert --begin and --end, which are corrected times, to a window on the clock of a trace. A time
+ * of day is on the day on which the result's data contain it, and relative times count from the
+ * start of these data. Every host that copies traces knows this span.
  */
 #include <netsync.h>
 
@@ -75,8 +74,8 @@ bool apply_next_segment(const struct apply_trace *trace, int64_t *time_ns)
 }
 
 /*
- * On one linear segment of the correction, find the first time of the trace from @from to @to
- * whose corrected time is at least @limit. Return @to + 1 if there is none.
+ * On one linear segment of the correction, find the first time of the trace from @from to @to whose
+ * corrected time is at least @limit. Return @to + 1 if there is none.
  */
 static int64_t find_first_time_since(const struct apply_trace *trace, int64_t from, int64_t to,
 				     int64_t limit)
@@ -103,7 +102,7 @@ bool part_limit_trace(struct apply_trace *trace)
 	int64_t from = trace->first_ns, first_inside = INT64_MAX, last_inside = INT64_MIN;
 	bool is_last = false;
 
-	/* If the correction steps back, the window can consist of several pieces. */
+	/* If the correction steps back, the window can consist of several parts. */
 	while (!is_last && last < INT64_MAX) {
 		int64_t next = from + 1, begin, behind;
 

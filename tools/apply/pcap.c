@@ -17,7 +17,7 @@ struct capture {
 	const struct apply_trace *trace;
 	const char *to;
 	uint64_t packets;
-	bool leaves_out; /* at least one packet was skipped */
+	bool leaves_out; /* whether at least one packet was skipped */
 };
 
 int apply_correct_packet(const struct apply_trace *trace, int64_t time_ns, int64_t *corrected_ns)

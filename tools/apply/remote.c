@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Send a result file to each host, whose agent uses it to copy the host's traces. */
+/* Send a result file to each host. The host's agent uses the file to copy the host's traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ struct hosts {
 /* ---- whose traces these are --------------------------------------------------- */
 
 /*
- * Return the number of a host, which is added if it is new. Take ownership of @host. Return -1,
- * after a message, on failure.
+ * Return the number of a host. Add the host if it is new. This function takes ownership of @host.
+ * On failure, print a message and return -1.
  */
 static int find_or_add_apply_host(struct hosts *hosts, char *host)
 {
@@ -52,7 +52,7 @@ static bool add_remote_trace(struct hosts *hosts, const char *argument)
 	if (!remote_trace_split(argument, &host, &name, &path))
 		return false;
 	number = find_or_add_apply_host(hosts, host);
-	/* A relative path that contains '=' would be read as NAME=PATH. */
+	/* The agent would take a relative path that contains '=' for NAME=PATH. */
 	if (number >= 0 && asprintf(&trace, "%s%s%s%s", name ? name : "", name ? "=" : "",
 				    name || *path == '/' || *path == '~' ? "" : "./", path) < 0)
 		trace = NULL;
@@ -102,7 +102,7 @@ static void send_result_piece(struct hosts *hosts, const struct apply_remote *ho
 		remote_ask(hosts->all.list[i], request);
 	}
 	remotes_wait(&hosts->all, 0);
-	/* A host that did not accept a piece has no result. */
+	/* A host that has not accepted every part of the file has no result. */
 	for (unsigned int i = 0; i < hosts->all.num; i++)
 		if (hosts->all.list[i]->ready && !hosts->all.list[i]->answer)
 			remote_give_up(hosts->all.list[i]);
@@ -146,7 +146,7 @@ static void request_apply(struct hosts *hosts, const struct apply_remote *how, u
 	remote_ask(hosts->all.list[which], request);
 }
 
-/* Return the overall exit status. A host that has not answered copied nothing. */
+/* Return the overall exit status. A host that has not answered has copied nothing. */
 static int compute_overall_status(const struct hosts *hosts)
 {
 	unsigned int whole = 0, part = 0;

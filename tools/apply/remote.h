@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Make corrected copies of traces that stay on their hosts. The hosts write these copies
- * themselves.
+ * Make corrected copies of traces that stay on their hosts. The hosts themselves write the copies.
  */
 #ifndef NETSYNC_APPLY_REMOTE_H
 #define NETSYNC_APPLY_REMOTE_H
@@ -20,9 +19,8 @@ struct apply_remote {
 };
 
 /*
- * Copy traces on other hosts. The arguments of these traces have the form
- * [NAME=][USER@]HOST:PATH; other arguments among the @num are ignored. Return the exit status.
- * Problems are reported with the name of the host.
+ * Copy traces on other hosts. The arguments for these traces have the form [NAME=][USER@]HOST:PATH.
+ * The function ignores all other arguments. Return the exit status. Messages name the host.
  */
 int apply_remotely(const struct apply_remote *how, char *const *traces, int num);
 

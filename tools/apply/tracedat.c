@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy trace.dat files by libnetsync-io, which interpolates between knots. This file
- * computes the knots from a correction.
+ * Copy trace.dat files by libnetsync-io, which interpolates times between knots. This file computes
+ * the knots from a correction.
  */
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 #include "common/signal.h"
 
 /*
- * Limits that keep readers' products within 64 bits: the maximum distance of two knots,
- * ns, and the maximum product of that distance and the difference between their
+ * These limits keep products that readers compute within 64 bits: the maximum distance of two
+ * knots, ns, and the maximum product of this distance and the difference between the knots'
  * corrections, ns^2.
  */
 #define MAX_STEP_NS INT64_C(100000000000)
@@ -84,7 +84,7 @@ static bool add_corner_knots(struct correction_knots *knots, int64_t time_ns)
 	if (!make_knot_at(knots->trace, time_ns - 1, &before) ||
 	    !make_knot_at(knots->trace, time_ns, &after))
 		return false;
-	/* The correction steps here if the offset changes by more than rounding. */
+	/* If the offset changes by more than rounding, the correction has a step here. */
 	if (llabs(after.new_ns - before.new_ns - 1) > 1 && !add_line_knots(knots, time_ns - 1))
 		return false;
 	return add_line_knots(knots, time_ns);

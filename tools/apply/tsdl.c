@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parse the part of TSDL that is needed to find the clock's block: words, comments,
- * strings, and nested braces.
+ * Parse the part of TSDL that is needed to find the clock's block: words, comments, strings and
+ * nested braces.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "tsdl.h"
 
-/* CTF 2 metadata is a sequence of JSON texts. This character precedes each of them. */
+/* CTF 2 metadata is a sequence of JSON texts. Each text begins with this character. */
 #define JSON_RECORD_SEPARATOR 0x1e
 
 enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
@@ -27,8 +27,8 @@ struct text_span {
 struct clock_block {
 	unsigned int num; /* number of clock blocks found so far */
 	struct text_span value[NUM_KEYS];
-	const char *start; /* just after the opening brace */
-	bool is_good;	   /* the block is closed, and each key has a value */
+	const char *start; /* the text just after the opening brace */
+	bool is_good;	   /* whether the block is closed and each key has a value */
 };
 
 static bool is_tsdl_word_char(char c)
@@ -79,7 +79,7 @@ static struct text_span read_next_token(const char **at)
 	return token;
 }
 
-/* Read " = VALUE;" after a key. Return false if a key in key_names[] has no value. */
+/* Read " = VALUE;" after a key. Return false if a key listed in key_names[] has no value. */
 static bool read_clock_value(struct clock_block *block, struct text_span key, const char **at)
 {
 	struct text_span value = { .start = NULL }, token;
@@ -142,8 +142,8 @@ static struct clock_block find_clock_block(const char *text)
 }
 
 /*
- * Read an integer in C syntax. Leave @value unchanged if the key is missing. Return false
- * if the number is invalid.
+ * Read an integer in C syntax. If the key is missing, do not change @value. Return false if the
+ * number is invalid.
  */
 static bool parse_span_number(struct text_span span, int64_t *value)
 {
@@ -179,7 +179,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	return NULL;
 }
 
-/* Format the new values as text. An empty text means that the value stays unchanged. */
+/* Format the new values as text. An empty text means that a value does not change. */
 static void format_clock_values(const struct tsdl_clock *clock,
 				char values[NUM_KEYS][TSDL_UUID_LEN + sizeof("\"\"")])
 {
@@ -210,7 +210,7 @@ char *tsdl_change_clock(const char *text, const struct tsdl_clock *clock)
 		if (!block.value[i].start && *values[i] && (i != OFFSET_S || clock->offset_s))
 			fprintf(out, " %s = %s;", key_names[i], values[i]);
 	at = block.start;
-	/* Copy the text, and replace the values in the order in which they occur. */
+	/* Copy the text. Replace the values in the order in which they occur. */
 	for (;;) {
 		int next = -1;
 
