@@ -86,8 +86,7 @@ struct cluster_spec {
 	unsigned int clocks; /* set of enum cluster_clocks */
 	double span_s;
 	long messages; /* number of messages before losses and repetitions */
-	int steered;   /* number of hosts that daemons steer, which are the last ones; 0 selects
-		        * all hosts */
+	int steered;   /* daemons steer this many hosts, the last ones; 0 selects all hosts */
 
 	/*
 	 * Two values: [0] is for messages to a host with a higher number, [1] for messages to a
@@ -96,12 +95,10 @@ struct cluster_spec {
 	double min_delay_ns[2];	 /* 0 selects 30 us */
 	double mean_delay_ns[2]; /* mean exponential excess delay; 0 selects 100 us */
 
-	double late;	 /* fraction of messages with an additional exponential delay of mean 20
-			  * ms */
+	double late;	 /* fraction of messages that wait for a further 20 ms on average */
 	double wrong;	 /* fraction of messages with the receive time of another packet */
 	double near;	 /* fraction of messages whose receive time is wrong by up to 200 us */
-	double repeated; /* fraction of messages that are repeated, with the same or a later
-			  * receive time */
+	double repeated; /* fraction of messages that are repeated, unchanged or received later */
 	double lost[2];	 /* fraction of messages that are lost */
 	double gap_s;	 /* once, nothing is sent for this time */
 	bool shuffled;

@@ -33,13 +33,10 @@ struct prior {
 	double omega[PRIOR_FREQUENCIES];   /* angular frequency of each sinusoid, 1 / ns */
 	double power[PRIOR_FREQUENCIES];   /* variance of each sinusoid, ns^2 */
 	double term[PRIOR_TERMS];	   /* variance of each term, ns^2 */
-	int functions;			   /* number of functions of each clock, including
-					    * PRIOR_LINE */
-	double precision[PRIOR_FUNCTIONS]; /* precision (1 / variance) of the weight of each
-					    * function */
+	int functions;			   /* functions of each clock, with PRIOR_LINE */
+	double precision[PRIOR_FUNCTIONS]; /* 1 / variance of each function's weight */
 	int cells;			   /* number of cells in the span */
-	double *table;			   /* (cells + 1) x functions: values at the ends of
-					    * cells */
+	double *table;			   /* (cells + 1) x functions: values at cell ends */
 };
 
 /*

@@ -8,8 +8,7 @@
 struct player {
 	const struct script *script;
 	struct netsync *ns;
-	bool solves;		      /* whether to solve between calls if the script requests
-				       * this */
+	bool solves;		      /* also solve between calls if the script requests this */
 	uint32_t added[SCRIPT_HOSTS]; /* number of the host + 1; 0 if the host was not added yet */
 	/*
 	 * Digest of refused calls and their errors. Two objects that refuse the same calls have
