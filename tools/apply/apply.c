@@ -32,8 +32,7 @@
 static const struct format {
 	const char *name; /* name of the format in libnetsync-io */
 	apply_copy copy;
-	apply_copy copy_metadata; /* function for --metadata-only, or NULL if the format does not
-				   * support this */
+	apply_copy copy_metadata; /* for --metadata-only; NULL if not supported */
 } formats[] = {
 	{ "ctf", apply_ctf, apply_metadata },  { "kineto", apply_kineto, NULL },
 	{ "pcap", apply_pcap, NULL },	       { "perf.data", apply_perf, NULL },

@@ -23,8 +23,7 @@ struct netsync_io;
 struct apply_seen {
 	int64_t first_ns;
 	int64_t last_ns;
-	bool is_outside; /* whether all times were outside of the window, so that no copy was
-			  * made */
+	bool is_outside; /* all times were outside of the window; there is no copy */
 };
 
 /* Progress of all copies, in bytes of the originals. */

@@ -45,8 +45,7 @@ struct crew_process {
 struct crew {
 	const struct crew_work *work;
 	void *data;
-	struct crew_process *processes; /* the process of piece i is at the index i modulo the
-					 * size of the array */
+	struct crew_process *processes; /* by piece, modulo the size of the array */
 	struct pollfd *polled;
 	size_t num_processes;
 	size_t num_at_work;

@@ -15,8 +15,7 @@ struct apply_settings {
 	bool extrapolate;
 	const char *model;
 	char *output;		  /* without trailing slashes; NULL to write next to each trace */
-	struct destination merge; /* one file for all captures; path is NULL if each capture is
-				   * copied separately */
+	struct destination merge; /* one file for all captures; its path is NULL without --merge */
 	unsigned int jobs;	  /* maximum number of concurrent copies */
 	unsigned int asked_jobs;  /* --jobs for other hosts; 0 for their default */
 	/* Netsync program on hosts whose traces stay there; NULL to search PATH. */

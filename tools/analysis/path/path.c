@@ -16,8 +16,7 @@ struct path_settings {
 	struct input input;
 	struct path_thread_name of;
 	bool account;
-	bool json, perfetto;   /* output format; at most one is set. If none is set, a table is
-			        * printed. */
+	bool json, perfetto;   /* output format; if none is set, print a table */
 	unsigned int timeline; /* number of the format, or TIMELINE_NOT_SAID */
 	struct time_window window;
 	unsigned int limit;

@@ -45,8 +45,7 @@ struct counted {
 struct common {
 	uint64_t hash;
 	uint32_t definition;
-	uint32_t host, text;	    /* host on which the resource first appeared, and number of
-				     * its text on this host */
+	uint32_t host, text;	    /* host that numbers its text, and that number */
 	struct common *next;	    /* next one in the same bucket */
 	struct last *last[WAITING]; /* last span of each host for each role, or NULL */
 	struct counted *waits;

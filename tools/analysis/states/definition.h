@@ -55,8 +55,7 @@ struct operand {
 struct condition {
 	struct field field;
 	enum comparison comparison;
-	struct operand *operands; /* for IS, the field must equal one of them; for IS_NOT, it
-				   * must equal none */
+	struct operand *operands; /* IS: the field equals one of them; IS_NOT: none */
 	size_t num;
 };
 
@@ -104,8 +103,7 @@ struct state_list {
 };
 
 struct definition {
-	const char *name; /* name of a built-in definition, such as "dlm", or the path of the
-			   * file */
+	const char *name; /* a built-in definition, such as "dlm", or a file's path */
 	const char *title;
 	struct template object, name_of;
 	struct shared shared;

@@ -12,14 +12,11 @@ struct object {
 	struct object *next; /* next object in the hash bucket */
 	uint32_t definition;
 	uint64_t number;
-	uint64_t seen;		  /* number of the last event for which a rule was used for this
-				   * object */
+	uint64_t seen;		  /* number of the last event whose rule changed it */
 	struct object *next_left; /* next in the list of objects without a state */
-	struct kept *kept;	  /* values of fields that the object keeps, or NULL if the
-				   * definition keeps none */
+	struct kept *kept;	  /* values that it keeps, or NULL if none */
 
-	char *state;		      /* name of the state, or NULL if there is none; the members
-				       * below are then invalid */
+	char *state;		      /* or NULL if none; the members below are then invalid */
 	uint32_t name, label, shared; /* numbers of texts */
 	struct lanes *lanes;	      /* lanes of all objects with the same name */
 	uint32_t lane;

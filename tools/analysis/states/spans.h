@@ -34,8 +34,7 @@ struct state_span {
 /* Counts for a definition on a host, mostly of untrusted spans. */
 struct span_counts {
 	uint64_t events;	 /* number of events that matched a rule */
-	uint64_t doubles;	 /* number of states that began while the object was already in a
-				  * state */
+	uint64_t doubles;	 /* begins of states of objects that were already in a state */
 	uint64_t unbegun;	 /* number of states that ended while the object was in no state */
 	uint64_t open, doubtful; /* numbers of open and of doubtful spans */
 };

@@ -33,8 +33,7 @@ struct states {
 	struct spans *spans;
 	struct between *between;
 	struct totals totals;
-	struct span_counts *counts; /* counts for each host and definition: all definitions of
-				     * the first host, then of the next one */
+	struct span_counts *counts; /* by host, then by definition */
 	struct span_losses *losses; /* losses of each host */
 	struct states_missing *missing;
 	size_t num_missing;

@@ -19,8 +19,7 @@ struct value {
 	bool has_number;
 	bool is_unsigned;
 	int64_t number;
-	const char *text; /* text, or NULL if there is none; for an enumeration, both a label and
-			   * a number exist */
+	const char *text; /* or NULL; a label if the value also has a number */
 	uint8_t bytes[VALUE_BYTES];
 	size_t num_bytes; /* 0 if the value is not an array */
 };
@@ -38,8 +37,7 @@ struct scope {
 	const char *rest; /* the part of the event's name that the last * of the pattern matches */
 	const char *host;
 	const struct event_task *task; /* NULL if unknown */
-	const struct kept *kept;       /* values kept by the object, or NULL while the object is
-				        * not known */
+	const struct kept *kept;       /* kept by the object; NULL before it is known */
 	/* State of the object, or NULL while the object is not known. */
 	const char *state;
 };
