@@ -25,7 +25,7 @@ const char correct_help[] =
 struct filter_component {
 	struct merged merged;
 	bt_self_component_filter *self;
-	struct correct_part all; /* used if no part was given to correct_initialize() */
+	struct correct_part all; /* used if correct_initialize() gets no part */
 };
 
 /* ---- the component ----------------------------------------------------- */
@@ -160,7 +160,7 @@ void correct_finalize(bt_self_component_filter *self)
 	free_filter_component(get_filter_component(self));
 }
 
-/* Add another port, so that a free port is always available. */
+/* Add a port, so that a free port is always available. */
 bt_component_class_port_connected_method_status
 correct_input_connected(bt_self_component_filter *self, bt_self_component_port_input *port,
 			const bt_port_output *other)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The component class filter.netsync.correct, which is used in a plug-in for Babeltrace 2
- * and in netsync apply. Its message iterators are those of merge.h.
+ * The component class filter.netsync.correct, which the plug-in for Babeltrace 2 and netsync apply
+ * use. merge.h declares its message iterators.
  */
 #ifndef NETSYNC_BABELTRACE_CORRECT_H
 #define NETSYNC_BABELTRACE_CORRECT_H
@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /*
- * The window of corrected times (ns, both ends included). Messages outside the window
- * pass through like all others, even if the result does not cover them. Messages inside
- * the window whose new time is not exactly the corrected time are counted.
+ * The window of corrected times (ns, both ends included). Messages outside of the window pass
+ * through like all others, even if the result does not cover them. Messages inside of the window
+ * are counted if their new time differs from the corrected time.
  */
 struct correct_part {
 	int64_t begin_ns;
 	int64_t end_ns;
 	uint64_t num_moved;
-	int64_t most_ns; /* largest difference from the corrected time, ns */
+	int64_t most_ns; /* largest difference between a new time and the corrected time, ns */
 };
 
 #define CORRECT_ALL                                        \

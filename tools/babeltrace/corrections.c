@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the correction of a stream's times. The host is found by name and clock, as
- * libnetsync-io finds the hosts of traces.
+ * Find the correction for a stream's times. The host is found by its name and clock, in the same
+ * way as libnetsync-io finds the hosts of traces.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,9 +17,8 @@ struct host_clock {
 	struct netsync_clock *clock;
 	uint32_t num;
 	/*
-	 * For each segment, the start, and the limits of its corrected times. The limits
-	 * ensure that no time is before a time of an earlier segment, or after a time of
-	 * a later segment.
+	 * The start of each segment, and the limits of its corrected times. With these limits, no
+	 * time is before a time of an earlier segment or after a time of a later segment.
 	 */
 	struct clock_limit {
 		int64_t from_ns;
@@ -84,7 +83,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	int64_t seconds;
 	__int128 epoch;
 
-	/* Tracers name their clocks differently, and results do not contain these names. */
+	/* Results do not contain the names of clocks, because each tracer uses other names. */
 	told->name = bt_clock_class_get_name(class);
 	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
 		told->name = NULL;
@@ -96,7 +95,7 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	return epoch == told->epoch_ns;
 }
 
-/* Return the host name in the trace, or the name of the stream's directory, to be freed. */
+/* Return the host name in the trace, or the name of the stream's directory. The caller frees it. */
 static char *copy_host_name(const bt_stream *stream)
 {
 	const bt_value *value = bt_trace_borrow_environment_entry_value_by_name_const(
@@ -140,10 +139,10 @@ static int find_stream_host(struct corrections *corrections, const char *name,
 }
 
 /*
- * If the clock was stepped forward between two segments, or the reference stood still,
- * corrected times go back from one segment to the next, so that some occur twice. All of these
- * times are corrected to the middle. Return the middle, ns, or INT64_MAX if times do not go
- * back at the end of segment @i.
+ * Return the middle of the corrected times that occur twice between segment @i and the next one,
+ * ns. Return INT64_MAX if there are none. If the clock was stepped forward between two segments, or
+ * if the reference stood still, corrected times go back from one segment to the next. All times
+ * that occur twice for this reason are corrected to the middle.
  */
 static int64_t get_step_middle(const struct host_clock *host, const struct netsync_model *model,
 			       uint32_t i)
@@ -267,7 +266,7 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 
 bool correction_is_valid_at(const struct stream_correction *correction, int64_t time_ns)
 {
-	/* An overflow is reported by correction_apply(). */
+	/* correction_apply() reports an overflow. */
 	return __builtin_add_overflow(time_ns, correction->shift_ns, &time_ns) ||
 	       (time_ns >= correction->from_ns && time_ns <= correction->to_ns);
 }

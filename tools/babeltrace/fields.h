@@ -8,13 +8,13 @@
 
 #include "map.h"
 
-/* Number of scopes whose fields a field class can refer to. */
+/* Number of scopes that a field class can refer to. */
 #define NUM_SCOPES (BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD + 1)
 
 struct field_classes {
-	bt_trace_class *trace_class; /* trace class of the copies */
+	bt_trace_class *trace_class; /* trace class to which the copies belong */
 	const struct mip *mip;
-	struct map *copies; /* maps field classes to their copies */
+	struct map *copies; /* from field classes to their copies */
 	const bt_field_class *roots[NUM_SCOPES];
 };
 
@@ -22,8 +22,8 @@ struct field_classes {
 bt_field_class *field_class_copy(struct field_classes *classes, const bt_field_class *from);
 
 /*
- * Return the value of a string field. For an empty string, Babeltrace 2.0 itself returns
- * the value of an earlier event that used the same field.
+ * Return the value of a string field. Use this function in place of Babeltrace's own: for an empty
+ * string, Babeltrace 2.0 returns the value of an earlier event that used the same field.
  */
 const char *field_get_string(const bt_field *field);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hash table that maps original objects to their copies. */
+/* A hash table that maps original objects to their copies. */
 #ifndef NETSYNC_BABELTRACE_MAP_H
 #define NETSYNC_BABELTRACE_MAP_H
 
@@ -11,11 +11,11 @@ struct map {
 		const void *key; /* NULL if the slot is free */
 		void *value;
 	} * entries;
-	size_t room; /* number of slots, a power of two, or 0 */
+	size_t room; /* number of slots: a power of two, or 0 for an empty map */
 	size_t num;
 };
 
-/* Return the value of a key, or NULL if there is none. */
+/* Return the value of a key, or NULL if the map does not contain the key. */
 void *map_get(const struct map *map, const void *key);
 /* Set the value of a key. Return false if out of memory. */
 bool map_put(struct map *map, const void *key, void *value);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy the messages of several inputs, in order of corrected times.
+ * Copy the messages of several inputs in order of corrected times. The messages of an input are in
+ * order of uncorrected times. If a muxer precedes the filter, an input has messages of several
+ * hosts.
  *
- * The messages of an input are in order of uncorrected times, and can be of several hosts
- * if a muxer precedes the filter. A message waits until no message with an earlier
- * corrected time can follow. For each input, this limit is its horizon: the last
- * uncorrected time, corrected by the clock of each of its hosts; the earliest result is
- * used.
+ * A message is deferred until no message with an earlier corrected time can follow. The horizon of
+ * an input limits the times of its later messages: its last uncorrected time, corrected by the
+ * clock of each of its hosts, of which the earliest is used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@
 #define NO_MEMORY BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR
 
 /*
- * Number of deferred messages that causes a warning, once. Chosen: a message takes half a KiB or
- * more with its event. If each source is connected to the filter directly, a few hundred messages
- * are deferred.
+ * A warning is printed, once, if this number of messages is deferred. Chosen: a message and its
+ * event take half a KiB or more. If each source is connected directly to the filter, only a few
+ * hundred messages are deferred.
  */
 #define MANY_WAITING 250000
 
@@ -39,17 +39,17 @@ struct horizon {
 
 struct merge_input {
 	struct merge *merge;
-	/* Host of all its streams; NULL to find it for each stream. */
+	/* Host of all streams of the input, or NULL to find the host of each stream. */
 	const char *host;
-	/* Messages of the connected component; NULL if the input has its own graph. */
+	/* Messages of the connected component, or NULL if the input has its own graph. */
 	bt_message_iterator *messages;
-	/* The graph that ends in this input; NULL if a component is connected. */
+	/* The graph whose last component is this input, or NULL if a component is connected. */
 	bt_graph *graph;
 	bool ended;
-	struct horizon *clocks; /* corrections of its streams so far */
+	struct horizon *clocks; /* corrections of the streams that have been seen so far */
 	bool has_time;
 	int64_t raw_ns;	    /* last uncorrected time */
-	int64_t horizon_ns; /* earliest corrected time that can follow */
+	int64_t horizon_ns; /* earliest corrected time that a later message can have */
 };
 
 struct waiting {
@@ -62,7 +62,7 @@ struct merge {
 	struct copier copier;
 	struct merge_input *inputs;
 	uint64_t num_inputs;
-	struct waiting *heap; /* binary heap with the earliest message first */
+	struct waiting *heap; /* binary heap, whose first message is the earliest one */
 	size_t num_waiting;
 	size_t room;
 	uint64_t num_taken;
@@ -167,8 +167,8 @@ static void set_input_horizon(struct merge_input *input)
 }
 
 /*
- * Put the copy of a message into the heap. This fails if a stream begins, in corrected
- * time, before messages that were already returned.
+ * Put the copy of a message into the heap. Fail if a stream begins before messages that were
+ * already returned, in order of corrected times.
  */
 static merge_status push_copy(struct merge *merge, struct merge_input *input,
 			      const struct timed *copy)
@@ -215,7 +215,7 @@ static merge_status add_input_message(struct merge *merge, struct merge_input *i
 	return status;
 }
 
-/* Read the next messages of an input. Return END if no messages are left. */
+/* Read the next messages of an input. Return END at the end of the input. */
 static merge_status read_input_messages(struct merge_input *input, bt_message_iterator *iterator)
 {
 	merge_status status;
@@ -249,7 +249,7 @@ static merge_status read_merge_input(struct merge_input *input)
 }
 
 /*
- * Return the input with the earliest horizon, for which the other inputs wait, or NULL if all
+ * Return the input with the earliest horizon, which delays all other inputs. Return NULL if all
  * inputs have ended.
  */
 static struct merge_input *find_last_input(struct merge *merge)
@@ -265,7 +265,7 @@ static struct merge_input *find_last_input(struct merge *merge)
 	return last;
 }
 
-/* Output the messages that no later message can precede. Return their number. */
+/* Return messages that no later message can precede. Return their number. */
 static uint64_t hand_out_messages(struct merge *merge, bt_message_array_const messages,
 				  uint64_t capacity)
 {
@@ -334,8 +334,8 @@ static const bt_component_filter *add_muxer(bt_graph *graph)
 }
 
 /*
- * Connect the streams of a trace through a muxer. They have one clock, so their order is
- * correct before the correction.
+ * Connect the streams of a trace through a muxer. All streams have one clock, so the order of their
+ * uncorrected times is correct.
  */
 static bool connect_muxer(bt_graph *graph, const bt_component_source *source,
 			  const bt_component_filter *muxer, const bt_component_sink *sink)
@@ -443,7 +443,7 @@ static void merge_free(struct merge *merge)
 	free(merge);
 }
 
-/* Replace the iterator's merge by a new one at the beginning. */
+/* Replace the iterator's merge by a new one, which starts at the beginning. */
 bt_message_iterator_class_seek_beginning_method_status
 merge_seek_beginning(bt_self_message_iterator *self)
 {
@@ -469,8 +469,8 @@ merge_initialize(bt_self_message_iterator *self,
 {
 	(void)port;
 	/*
-	 * Babeltrace reaches --begin by reading from the beginning. Both enums have the
-	 * same values.
+	 * For the option --begin, Babeltrace reads from the beginning. Both enums have the same
+	 * values.
 	 */
 	bt_self_message_iterator_configuration_set_can_seek_forward(configuration, BT_TRUE);
 	return (int)merge_seek_beginning(self);

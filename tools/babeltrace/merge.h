@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Copy the messages of several inputs, in order of corrected times. */
+/* Copy the messages of several inputs in order of corrected times. */
 #ifndef NETSYNC_BABELTRACE_MERGE_H
 #define NETSYNC_BABELTRACE_MERGE_H
 
@@ -14,7 +14,7 @@ struct merge;
 
 typedef bt_message_iterator_class_next_method_status merge_status;
 
-/* First member of the data of a component whose message iterators merge. */
+/* First member of the data of a component with merging message iterators. */
 struct merged {
 	struct corrections corrections;
 	struct correct_part *part;
@@ -24,9 +24,9 @@ struct merged {
 };
 
 /*
- * Add an input: a connected port, or the CTF trace in a directory. Unless @host is NULL, all its
- * streams belong to @host, which must outlive the merge. Return false if the input cannot be
- * read.
+ * Add an input: a connected port, or the CTF trace in a directory. Unless @host is NULL, all
+ * streams of the input belong to @host, which must outlive the merge. Return false if the input
+ * cannot be read.
  */
 bool merge_add_port(struct merge *merge, bt_self_component_port_input *port, const char *host);
 bool merge_add_trace(struct merge *merge, const char *path, const char *host);

@@ -10,21 +10,21 @@
 struct copier {
 	bt_self_message_iterator *iterator;
 	struct corrections *corrections;
-	const char *host; /* host of the next message; NULL to use the host in its trace */
+	const char *host; /* host of the next message, or NULL if its trace names it */
 	struct streams streams;
 	struct correct_part *part;
 };
 
 struct timed {
 	const bt_message *message;
-	int64_t time_ns; /* corrected time; for a message without a time, the stream's last time */
+	int64_t time_ns; /* corrected time, or the stream's last one if it has no time */
 	struct stream_copy *stream;
 	bool is_new; /* this is the first message of its stream */
 	bool has_time;
 	int64_t raw_ns; /* uncorrected time, ns */
 };
 
-/* Copy a message. copy->message is NULL if the message only reports the progress of time. */
+/* Copy a message. If the message only reports the progress of time, copy->message becomes NULL. */
 bt_message_iterator_class_next_method_status
 message_copy(struct copier *copier, const bt_message *from, struct timed *copy);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between versions of Babeltrace 2's Message Interchange Protocol (MIP).
- * Babeltrace 2.0 has only version 0. Babeltrace 2.1 represents CTF 2 only in version 1.
- * MAX_MIP is the highest version of the Babeltrace with which this code is compiled.
+ * Differences between the versions of Babeltrace 2's Message Interchange Protocol (MIP). Babeltrace
+ * 2.0 has only version 0. Babeltrace 2.1 supports CTF 2 only in version 1. MAX_MIP is the highest
+ * version of the Babeltrace for which this code is compiled.
  */
 #ifndef NETSYNC_BABELTRACE_MIP_H
 #define NETSYNC_BABELTRACE_MIP_H
@@ -15,7 +15,9 @@
 
 struct field_classes;
 
-/* Functions that create an object return false or NULL if out of memory. */
+/*
+ * Functions for one version. Functions that create an object return false or NULL if out of memory.
+ */
 struct mip {
 	/* Copy the identity of a trace. */
 	bool (*identify_trace)(bt_trace *to, const bt_trace *from);
@@ -28,11 +30,13 @@ struct mip {
 				     const bt_field_class *from, bt_field_class *element);
 	bt_field_class *(*new_option)(const struct field_classes *classes,
 				      const bt_field_class *from, bt_field_class *content);
-	/* Create a variant without options, which are added later. */
+	/* Create a variant. Its options are added later. */
 	bt_field_class *(*new_variant)(const struct field_classes *classes,
 				       const bt_field_class *from);
 
-	/* Functions for features that only some versions have; NULL in the other versions. */
+	/*
+	 * Functions for features that only some versions have. For other versions, they are NULL.
+	 */
 	bool (*identify_stream_class)(bt_stream_class *to, const bt_stream_class *from);
 	bool (*identify_event_class)(bt_event_class *to, const bt_event_class *from);
 	bool (*copy_properties)(bt_field_class *to, const bt_field_class *from);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MIP version 0. Traces and clocks have UUIDs. A field class that depends on another
- * field is created with the class of that field, which precedes it and is found by a path
- * of indexes.
+ * MIP version 0. Traces and clocks have UUIDs. If a field class depends on a field, it is created
+ * with that field's class. The class precedes it and is found by a path of indexes.
  */
 #include <string.h>
 

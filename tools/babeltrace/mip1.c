@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MIP version 1. Traces, clocks and classes have a namespace and a unique identifier,
- * which are texts. A field class that depends on another field has a path of names, which
- * stay the same in copies.
+ * MIP version 1. Traces, clocks and classes have a namespace and a unique identifier, which are
+ * texts. If a field class depends on a field, it has a path of names, which is the same in copies.
  */
 #if MAX_MIP
 
@@ -41,7 +40,7 @@ static bool identify_event_class(bt_event_class *to, const bt_event_class *from)
 	       (!uid || !bt_event_class_set_uid(to, uid));
 }
 
-/* An identifier can be any text, but tracers use UUIDs. */
+/* An identifier can be any text, but tracers write UUIDs. */
 static bool get_mip1_clock_uuid(const bt_clock_class *class, uint8_t uuid[MODEL_UUID_SIZE])
 {
 	const char *uid = bt_clock_class_get_uid(class);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The component class source.netsync.fs. It reads the CTF traces of several machines,
- * each by a source.ctf.fs in its own graph, and merges them by corrected time.
+ * The component class source.netsync.fs. It reads the CTF traces of several machines and merges
+ * them by corrected time. A source.ctf.fs reads each trace in a graph of its own. Therefore, only
+ * the messages of one read call are deferred, even if the clocks differ widely.
  *
- * Because each trace has a graph, only the messages of one read call are deferred, even
- * if the clocks differ widely. The command convert of babeltrace2 would put a muxer
- * before a filter, which would order the messages of all traces by uncorrected times.
+ * The command convert of babeltrace2 would put a muxer before a filter. The muxer would order the
+ * messages of all traces by uncorrected times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ const char source_help[] =
 	"                       of FILE\n";
 
 struct source_trace {
-	const char *path; /* owned by the reader in the component */
+	const char *path; /* owned by the reader that the component has */
 	char *host;	  /* NAME in the argument, or NULL */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The component class source.netsync.fs. Its message iterators are those of merge.h. */
+/* The component class source.netsync.fs. merge.h declares its message iterators. */
 #ifndef NETSYNC_BABELTRACE_SOURCE_H
 #define NETSYNC_BABELTRACE_SOURCE_H
 

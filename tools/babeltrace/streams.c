@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy traces and streams with another clock. Metadata of events cannot be changed, so
- * all of it is copied. The copy of a stream keeps its trace alive, which keeps all
- * classes alive.
- *
- * All clocks show the same time, but each machine has its own clock, whose uuid lets
- * Trace Compass distinguish the threads of machines.
+ * Copy traces and streams, and give them another clock. The metadata of events cannot be changed,
+ * so all of the metadata is copied. The copy of a stream keeps its trace alive, which keeps all
+ * classes alive. All clocks show the same time, but each machine has a clock of its own. By the
+ * clock's uuid, Trace Compass distinguishes the threads of different machines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +61,7 @@ static bt_trace_class *get_trace_class_copy(struct streams *streams, const bt_tr
 	return NULL;
 }
 
-/* Return the copy of a trace, to be released with bt_trace_put_ref(). */
+/* Return the copy of a trace. The caller releases it with bt_trace_put_ref(). */
 static bt_trace *get_trace_copy(struct streams *streams, const bt_trace *from)
 {
 	bt_trace *to = map_get(&streams->copies, from);
@@ -123,7 +121,7 @@ static bool set_clock_class(struct streams *streams, bt_stream_class *to,
 
 /* ---- stream classes and event classes ----------------------------------- */
 
-/* Return the state for copying field classes, with the scopes that they may refer to. */
+/* Return the state for copying field classes, and the scopes to which they may refer. */
 static struct field_classes make_field_classes(struct streams *streams, bt_trace_class *in,
 					       const bt_stream_class *stream_class)
 {
@@ -188,7 +186,7 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 	       copy_contexts(streams, to, from);
 }
 
-/* Return the copy of a stream class, which its trace class owns. */
+/* Return the copy of a stream class. Its trace class owns the copy. */
 static bt_stream_class *get_stream_class_copy(struct streams *streams, bt_trace_class *in,
 					      const bt_stream_class *from,
 					      const struct stream_correction *correction)
