@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Arguments of the form NAME=PATH, as netsync_io_add() takes them. */
+/* Parse arguments of the form NAME=PATH, which netsync_io_add() accepts. */
 #ifndef NETSYNC_ARGUMENT_H
 #define NETSYNC_ARGUMENT_H
 
@@ -20,9 +20,9 @@ static inline size_t argument_get_name_length(const char *argument)
 }
 
 /*
- * Did netsync_io_add() fail with @err because a file contains no packet or event? If so,
- * a warning was printed. If there are many files, some are empty because the network is
- * idle at times.
+ * Return whether netsync_io_add() failed with @err because a file contains no packet or event. If
+ * so, a warning was printed. Such files are normal: if a capture has many files, some are empty
+ * because the network is idle at times.
  */
 static inline bool argument_is_empty(const char *argument, int err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read CLOCK_REALTIME, and use a timer to find whether the clock was stepped between readings. */
+/* Read CLOCK_REALTIME, and detect with a timer whether the clock was stepped between readings. */
 #include <errno.h>
 #include <stdint.h>
 #include <sys/timerfd.h>
@@ -10,7 +10,7 @@
 
 int clock_watch_start(void)
 {
-	/* This time, in s, is after all times that CLOCK_REALTIME can have (ns in 64 bits). */
+	/* This time, in s, is later than any time that CLOCK_REALTIME can have (ns in 64 bits). */
 	const struct itimerspec never = { .it_value = { .tv_sec = INT64_MAX / NS_PER_S } };
 	const int watch = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Run a sub-command with its arguments. */
+/* Run a command with its arguments. */
 #include <string.h>
 
 #include "command.h"
@@ -17,7 +17,9 @@ int run_command(const struct command *command, int argc, char **argv)
 	return command->run(argc, argv);
 }
 
-/* Return the command of a program, such as "live" for "/usr/libexec/netsync/netsync-live". */
+/*
+ * Return the command that a program runs, such as "live" for "/usr/libexec/netsync/netsync-live".
+ */
 static char *get_program_command(char *program)
 {
 	char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;

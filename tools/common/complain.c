@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print messages to stderr. Parts of a message can come from any source, so it is made
+ * Print messages to stderr. Parts of a message can come from any source, so messages are made
  * printable.
  */
 #include <errno.h>

@@ -6,8 +6,9 @@
 #include "csv.h"
 
 /*
- * A spreadsheet evaluates a cell as a formula (OWASP, "CSV injection") if the cell begins
- * with = + - @ or their full-width forms, or with a blank that is skipped before them.
+ * Return whether a spreadsheet would evaluate a cell as a formula (OWASP, "CSV injection"): the
+ * cell begins with = + - @ or their full-width forms, possibly after a blank, which spreadsheets
+ * skip.
  */
 static bool is_formula(const char *text)
 {

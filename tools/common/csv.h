@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Write any text as one cell, which is quoted if needed. */
+/* Write any text as one cell. Quote the text if necessary. */
 void csv_put_text(FILE *out, const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "ctf-source.h"
 
-/* Memory limit of a child process, in bytes. Chosen: more than any undamaged trace needs. */
+/* Memory limit of a child process, in bytes. Chosen: undamaged traces need less. */
 #define MAX_MEMORY (UINT64_C(4) << 30)
 
 void prepare_ctf_child(void)

@@ -6,9 +6,9 @@
 #include <babeltrace2/babeltrace.h>
 
 /*
- * Call this in a child process, because libbabeltrace2 may call abort() or use unlimited
- * memory for a damaged trace. It limits memory, disables core dumps, and discards stderr.
- * Only the exit status of the child reveals a failure.
+ * Prepare a child process for reading. For a damaged trace, libbabeltrace2 may call abort() or use
+ * unlimited memory. Limit the memory, disable core dumps and discard stderr. Only the exit status
+ * of the child then reveals a failure.
  */
 void prepare_ctf_child(void);
 

@@ -5,7 +5,10 @@
 
 #include "delay-classes.h"
 
-/* Classes of delays. There is one class for 0, and 16 classes, 4 % apart, for each power of two. */
+/*
+ * Delays are counted in classes. There is one class for 0, and 16 classes, 4 % apart, for each
+ * power of two.
+ */
 #define STEPS 16
 #define CLASSES (1 + 64 * STEPS)
 
@@ -32,7 +35,7 @@ void delay_classes_add(struct delay_classes *classes, int64_t delay_ns)
 	classes->in_class[get_delay_class(delay_ns)]++;
 }
 
-/* The delays in a class are assumed to be spread evenly over it. */
+/* Delays in a class are assumed to be evenly distributed within it. */
 int64_t delay_classes_quantile(const struct delay_classes *classes, double share)
 {
 	const uint64_t *in_class = classes->in_class;

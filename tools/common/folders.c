@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create, remove, measure and link directories with their contents. Links and copies have no more
- * permissions than the original. Symbolic links are refused: a trace from another machine must
+ * Create, remove, measure and link directories with their contents. Links and copies do not have
+ * more permissions than the original. Symbolic links are refused: a trace from another machine must
  * not choose which files of this machine are copied.
  */
 #include <dirent.h>
@@ -103,7 +103,7 @@ static bool link_file(struct linking *linking, int file, int folder, const char 
 {
 	char number[VALUE_SIZE];
 
-	/* Link the open file, because its name could belong to another file by now. */
+	/* Link the open file rather than its name, which could belong to another file by now. */
 	snprintf(number, sizeof(number), "/proc/self/fd/%d", file);
 	if (!linkat(AT_FDCWD, number, folder, name, AT_SYMLINK_FOLLOW))
 		return true;
@@ -113,7 +113,7 @@ static bool link_file(struct linking *linking, int file, int folder, const char 
 
 static bool link_folder(struct linking *linking, int from, int to, const char *path);
 
-/* Link or copy the entry @name of the directory @from. @path is its path for messages. */
+/* Link or copy the entry @name of the directory @from. Messages refer to it by @path. */
 static bool link_entry(struct linking *linking, int from, int to, const char *name,
 		       const char *path)
 {
@@ -218,7 +218,7 @@ bool link_tree(const char *from, const char *to, const char *except, uint64_t *c
 
 uint64_t measure_disk_use(const struct stat *info)
 {
-	/* The file system may allocate blocks after the bytes are written. */
+	/* The file system may allocate blocks later than bytes are written. */
 	const uint64_t blocks = info->st_blocks * UINT64_C(512);
 	const uint64_t bytes = S_ISREG(info->st_mode) ? info->st_size : 0;
 	const uint64_t most = blocks > bytes ? blocks : bytes;
@@ -229,7 +229,7 @@ uint64_t measure_disk_use(const struct stat *info)
 bool measure_tree(const char *path, struct folder_tree *tree)
 {
 	char *paths[] = { (char *)path, NULL };
-	/* The path itself may be a symbolic link, because the user specified it. */
+	/* The path itself may be a symbolic link, because the user has given it. */
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	FTSENT *entry;
 

@@ -9,22 +9,22 @@
 #include <sys/types.h>
 
 /*
- * Create all directories that lead to a file, except those that end within the first @from
- * bytes of the path. On failure, print a message and return false.
+ * Create all directories on the path to a file. Do not create those whose names end within the
+ * first @from bytes. On failure, print a message and return false.
  */
 bool make_folders(char *path, size_t from);
 /*
- * Like make_folders(), but with no more permissions than the directories of @original,
- * which ends like @path.
+ * Like make_folders(), but do not give the directories more permissions than those of @original
+ * have. @original and @path have the same last part.
  */
 bool make_folders_like(char *path, size_t from, const char *original);
-/* Remove a directory with its contents, as far as possible. */
+/* Remove a directory with its contents as far as possible. */
 void remove_tree(const char *path);
 /*
- * Create the directory @to, with all directories and files of @from except the file @except.
- * Files are hard links, or copies if links are not possible. *@copied is set to the number of
- * copies. Return false if interrupted or, after a message, on failure. Entries that are neither
- * files nor directories, such as symbolic links, are a failure.
+ * Create the directory @to with all directories and files of @from, except the file @except. Files
+ * are hard links, or copies if links are impossible. *@copied is set to the number of copies. Other
+ * kinds of entries, such as symbolic links, are a failure. If interrupted, return false. On
+ * failure, print a message and return false.
  */
 bool link_tree(const char *from, const char *to, const char *except, uint64_t *copied);
 
@@ -36,17 +36,18 @@ struct folder_tree {
 	mode_t folders; /* permissions that all directories have in common */
 };
 
-/* Minimum disk space of a file or directory, in bytes, which is a block of ext4 or XFS. */
+/* Minimum disk space of a file or directory, in bytes: a block of ext4 or XFS. */
 #define LEAST_ROOM 4096
 
-/* Return the disk space of a file or directory, in bytes, which is at least LEAST_ROOM. */
+/* Return the disk space that a file or directory uses, in bytes. It is at least LEAST_ROOM. */
 uint64_t measure_disk_use(const struct stat *info);
 /*
- * Measure a file, or a directory with its contents. On failure, print a message and
- * return false.
+ * Measure a file, or a directory with its contents. On failure, print a message and return false.
  */
 bool measure_tree(const char *path, struct folder_tree *tree);
-/* Remove permissions that the original lacks. On failure, print a message and return false. */
+/*
+ * Remove permissions that the original does not have. On failure, print a message and return false.
+ */
 bool restrict_tree_permissions(const char *path, const struct folder_tree *original);
 
 #endif

@@ -11,8 +11,8 @@
 #include "places.h"
 
 /*
- * Find the file of the running program, following symbolic links. Without /proc, a program that
- * was started by a relative path is found relative to the current directory.
+ * Find the file of the running program, and follow symbolic links. If /proc does not exist, a
+ * relative path by which the program was started is relative to the current directory.
  */
 static bool find_own_program(char path[PATH_MAX])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parse the command line, read the inputs with libnetsync-io, and estimate their clocks. */
+/* Parse the command line, read all inputs with libnetsync-io, and estimate the clocks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +224,7 @@ bool input_check_span(const struct input *input, struct model *model, const stru
 	int64_t first, last;
 	int ret;
 
-	/* A span whose times overflow is not checked, because such times are not written either. */
+	/* Do not check a span whose times overflow, because such times are not written either. */
 	if (info->last_ns < info->first_ns ||
 	    __builtin_add_overflow(info->first_ns, shift_ns, &first) ||
 	    __builtin_add_overflow(info->last_ns, shift_ns, &last))
@@ -268,7 +268,10 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Is the trace on another machine? Only some commands can read it there. If so, print a message. */
+/*
+ * If the trace is on another machine, print a message and return true. Only some commands can read
+ * such traces.
+ */
 static bool refuse_remote_trace(const char *trace)
 {
 	if (!is_remote_trace(trace))
@@ -280,8 +283,8 @@ static bool refuse_remote_trace(const char *trace)
 }
 
 /*
- * Add a trace. If its file is stuck, it was skipped with a message, and other traces are
- * still read.
+ * Add a trace. If its file is stuck, the file is skipped with a message, and other traces are still
+ * read.
  */
 static int add_trace_argument(const struct input *input, struct netsync_io *io,
 			      const char *argument)
@@ -326,7 +329,7 @@ int input_get_status(const struct input *input, const struct netsync_io *io)
 	return lost ? EXIT_PARTIAL : EXIT_DONE;
 }
 
-/* Connect to other machines. ssh may ask for a password, so no bar is drawn. */
+/* Connect to other machines. ssh may ask for a password, so no progress bar is drawn. */
 static void open_remote_traces(const struct input *input, struct netsync_io *io)
 {
 	if (!input->remote)
@@ -336,7 +339,7 @@ static void open_remote_traces(const struct input *input, struct netsync_io *io)
 	remote_traces_open(input->remote, io);
 }
 
-/* Read all input. If @jobs is 0, use as many jobs as there are processors. */
+/* Read all input. If @jobs is 0, run as many jobs as there are processors. */
 static bool read_all_inputs(const struct input *input, struct netsync *ns, struct netsync_io *io,
 			    unsigned int jobs)
 {
@@ -381,8 +384,8 @@ bool input_solve(const struct input *input, struct netsync *ns, struct netsync_i
 	if (input->share && !input->share->is_first)
 		return true;
 	/*
-	 * If a result is given, only messages are needed. The simplest method finds them
-	 * as well.
+	 * If a result is given, only messages are needed. The simplest method finds messages as
+	 * well as all others.
 	 */
 	solve.method = input->model ? NETSYNC_METHOD_HULL : get_method_option(input);
 	progress_start(&progress, "estimating");

@@ -11,8 +11,8 @@
 #define JOBS_VARIABLE "NETSYNC_JOBS"
 
 /*
- * Set @jobs to @given, the value of --jobs, or, if it is 0, to the value in the environment. Set
- * it to 0 if neither is given. If the value in the environment is invalid, print a message and
+ * Set @jobs to @given, the value of --jobs. If @given is 0, use the value in the environment. If
+ * neither is given, set @jobs to 0. If the value in the environment is invalid, print a message and
  * return false.
  */
 bool jobs_find(unsigned int given, unsigned int *jobs);

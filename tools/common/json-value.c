@@ -12,7 +12,7 @@ bool value_get_int(struct json_object *value, int64_t least, int64_t most, int64
 	if (!json_object_is_type(value, json_type_int))
 		return false;
 	found = json_object_get_int64(value);
-	/* json-c returns the limits of int64_t for numbers that do not fit. */
+	/* For numbers that do not fit, json-c returns the limits of int64_t. */
 	if (found == INT64_MIN || found == INT64_MAX || found < least || found > most)
 		return false;
 	*number = found;
@@ -55,8 +55,8 @@ struct json_object *value_get_member(struct json_object *object, const char *key
 	struct json_object *member;
 
 	/*
-	 * The behaviour of json_object_object_get_ex() for other types is undocumented.
-	 * It may abort the program.
+	 * Do not call json_object_object_get_ex() for other types, because this is undocumented and
+	 * may abort the program.
 	 */
 	if (!json_object_is_type(object, json_type_object) ||
 	    !json_object_object_get_ex(object, key, &member))

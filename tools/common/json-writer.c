@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Convert values that JSON cannot express directly, such as unknown times and text that is not
- * UTF-8.
+ * Write values that JSON cannot express directly, such as unknown times and text that is not UTF-8.
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +51,7 @@ void json_append_time(struct json_writer *w, json_object *array, int64_t ns)
 		w->failed = true;
 }
 
-/* 17 significant digits suffice to restore the same double. */
+/* With 17 significant digits, a reader gets exactly the same double. */
 json_object *new_json_double(double value)
 {
 	char text[32];
@@ -72,8 +71,8 @@ void json_append_double(struct json_writer *w, json_object *array, double value)
 }
 
 /*
- * Print control characters as "\u0080". JSON does not require escaping them, but
- * terminals interpret them.
+ * Print control characters as "\u0080". JSON does not require this, but terminals interpret control
+ * characters.
  */
 static int print_without_controls(json_object *object, struct printbuf *out, int level, int flags)
 {

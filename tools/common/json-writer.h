@@ -12,8 +12,8 @@ struct netsync;
 struct netsync_io;
 
 /*
- * json-c returns NULL if out of memory, but also uses NULL for the JSON value null.
- * Therefore, json_put() and json_append() set @failed if they are given NULL, and it is
+ * State of writing. json-c returns NULL if out of memory, but also represents the JSON value null
+ * by NULL. Therefore, json_put() and json_append() set @failed if they get NULL, and @failed is
  * checked once at the end.
  */
 struct json_writer {
@@ -22,7 +22,7 @@ struct json_writer {
 	bool failed;
 };
 
-/* Add a value, which the object or array then owns. */
+/* Add a value. The object or array then owns the value. */
 void json_put(struct json_writer *w, json_object *object, const char *key, json_object *value);
 void json_put_null(struct json_writer *w, json_object *object, const char *key);
 void json_put_number(struct json_writer *w, json_object *object, const char *key, uint64_t number);
@@ -36,11 +36,11 @@ void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
 /* Append a value, or null if it is not finite. */
 void json_append_double(struct json_writer *w, json_object *array, double value);
 
-/* Return a number with enough digits to restore the same double. */
+/* Return a number with so many digits that a reader gets exactly the same double. */
 json_object *new_json_double(double value);
 /*
- * Return a string made from any bytes. JSON is UTF-8, so bytes that are not UTF-8 become
- * "\xff". Control characters are escaped when the string is printed.
+ * Return a string that is made from any bytes. JSON is UTF-8, so bytes that are not UTF-8 are
+ * written as "\xff". Control characters are escaped when the string is printed.
  */
 json_object *new_json_string(const char *text);
 

@@ -10,7 +10,7 @@
 
 struct live_host {
 	bool running;	  /* the host is being read */
-	bool late;	  /* the host was found late, so the first part of its data is missing */
+	bool late;	  /* the host was found late, so the beginning of its data is missing */
 	bool known;	  /* the correction of the host is known */
 	int64_t since_ns; /* start of the data, on the host's clock */
 	int64_t at_ns;	  /* time of the values below, on the host's clock */
@@ -32,7 +32,7 @@ struct live_state {
 	struct live_pair *pairs;
 };
 
-/* Maximum number of steps displayed, which are the last ones of all hosts. Chosen. */
+/* Maximum number of steps that are displayed: the most recent ones of all hosts. Chosen. */
 #define LIVE_STEPS 5
 
 struct live_step {
@@ -40,7 +40,10 @@ struct live_step {
 	struct netsync_step step;
 };
 
-/* Fill in the last steps, sorted by corrected time. Return their number, at most LIVE_STEPS. */
+/*
+ * Fill in the most recent steps in order of corrected time. Return their number, which is at most
+ * LIVE_STEPS.
+ */
 uint32_t live_list_last_steps(const struct netsync *ns, struct live_step *steps);
 
 #endif

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Find the valid word that is nearest to a mistyped word. */
+/* Find the valid word that is most similar to a mistyped word. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nearest.h"
 
-/*
- * Longer words are not treated as typing errors. Chosen: commands and options have up to
- * 20 letters.
- */
+/* Longer words are not compared. Chosen: commands and options have at most 20 letters. */
 #define MAX_LENGTH 40
 
 static int choose_smaller_int(int a, int b)
@@ -17,8 +14,8 @@ static int choose_smaller_int(int a, int b)
 }
 
 /*
- * Compute the optimal string alignment distance: the number of letters to insert, remove,
- * replace, or swap with the next letter, to turn one word into the other.
+ * Compute the optimal string alignment distance of two words: how many letters must be inserted,
+ * removed, replaced, or swapped with the next letter to turn one word into the other.
  */
 static int measure_distance(const char *a, const char *b)
 {
@@ -54,7 +51,7 @@ void nearest_try(struct nearest *nearest, const char *word)
 	/* An abbreviation counts as one wrong letter. */
 	distance = !strncmp(nearest->typed, word, length) ? 1 :
 							    measure_distance(nearest->typed, word);
-	/* The distance may be one wrong letter in three, but less than the whole word. Chosen. */
+	/* At most one letter in three may be wrong, and not all letters of the word. Chosen. */
 	if (distance > (int)(length + 2) / 3 || distance >= (int)length)
 		return;
 	if (nearest->word && nearest->distance <= distance)

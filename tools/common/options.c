@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Turn tables of options into the arguments of getopt_long(), the text of --help, and values. */
+/*
+ * Convert tables of options to the arguments of getopt_long() and to the text of --help, and read
+ * the values of options.
+ */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +19,7 @@
 
 /* ---- values ------------------------------------------------------------ */
 
-/* Print which kind of value an option expects, such as "a time". Return false. */
+/* Print a message that says what kind of value an option needs, such as "a time". Return false. */
 static bool complain_of_value(const struct option_row *row, const char *value, const char *what)
 {
 	complain("--%s %s: give %s such as %s.", row->name, value, what, row->example);
@@ -135,7 +138,7 @@ static bool is_value_optional(const struct option_row *row)
 	return !strncmp(row->value, "[=", 2);
 }
 
-/* Column of the texts in --help. After a longer option, the text follows two blanks. */
+/* Column in which texts begin in --help. After longer options, two blanks precede the text. */
 #define HELP_COLUMN 25
 
 static void print_option_help(const struct usage *usage, const struct options *all)
@@ -181,14 +184,14 @@ static void list_option_names(const struct usage *usage, const struct options *a
 	}
 }
 
-/* Suggest the option that was meant if getopt_long() rejected an option. */
+/* If getopt_long() rejects an option, suggest the option that the user may have meant. */
 static void suggest_option(const struct options *all, const char *typed)
 {
 	char *name = strncmp(typed, "--", 2) ? NULL : strndup(typed + 2, strcspn(typed + 2, "="));
 	struct nearest nearest = { .typed = name };
 
 	for (unsigned int i = 0; i < all->num && name; i++) {
-		/* This is an option or an abbreviation, and a message was printed. */
+		/* The name is an option or an abbreviation, and a message was already printed. */
 		if (!strncmp(all->rows[i]->name, name, strlen(name))) {
 			free(name);
 			return;
@@ -200,13 +203,16 @@ static void suggest_option(const struct options *all, const char *typed)
 	free(name);
 }
 
-/* For getopt_long(), options without a letter have numbers from here on, above all letters. */
+/*
+ * First number by which getopt_long() identifies options without a letter. It is higher than all
+ * letters.
+ */
 #define NO_LETTER 256
 /* Characters that can follow the sign of a negative number. */
 #define NUMBER_LETTERS "0123456789"
 
 /*
- * Write the first characters of getopt_long()'s letters, which determine how it treats
+ * Write the first characters of getopt_long()'s string of letters. They determine how it treats
  * arguments that are not options.
  */
 static char *put_first_letters(char *letters, const struct usage *usage)
@@ -218,7 +224,10 @@ static char *put_first_letters(char *letters, const struct usage *usage)
 	return letters;
 }
 
-/* Is this argument, which getopt_long() returned in order, not part of an option? */
+/*
+ * Return whether an argument is not part of an option. getopt_long() returned it in its order on
+ * the command line.
+ */
 static bool is_positional_argument(const struct usage *usage, int option)
 {
 	return usage->numbers &&
@@ -262,7 +271,7 @@ int options_parse_all(const struct usage *usage, void *settings, int argc, char 
 		}
 		while (i < all.num && longs[i].val != option)
 			i++;
-		/* getopt_long() printed a message about the unknown option. */
+		/* getopt_long() has already printed a message about the unknown option. */
 		if (i == all.num) {
 			suggest_option(&all, argv[optind - 1]);
 			return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a file without a name (O_TMPFILE), sync it to disk (fsync), and only then link it
- * to its name. An existing file is replaced by renaming. On a file system without unnamed
- * files, a temporary name next to the target is used, which a signal removes.
+ * Write a file without a name (O_TMPFILE), sync it to disk (fsync), and only then link it to its
+ * name. To replace an existing file, rename the new file. If the file system does not support
+ * unnamed files, use a temporary name next to the target. A signal removes the temporary file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,16 @@
 #include "signal.h"
 #include "value.h"
 
-/* Number of names that are tried for a link that exists only for an instant. Chosen. */
+/* Number of names to try for a link that exists only for an instant. Chosen. */
 #define MAX_NAMES 100
 
 struct output {
-	const char *path; /* path as requested */
+	const char *path; /* path that the caller gave */
 	char *target;	  /* path after resolving symbolic links */
-	char *temporary;  /* name until the file is complete; NULL if none */
+	char *temporary;  /* temporary name until the file is complete, or NULL */
 	FILE *file;
-	bool is_special; /* a device or a pipe, which is written to directly */
-	bool replaces;	 /* a regular file exists; @before is its state */
+	bool is_special; /* the target is a device or a pipe, which is written to directly */
+	bool replaces;	 /* whether a regular file exists; @before is its state */
 	struct stat before;
 };
 
@@ -43,7 +43,7 @@ static bool complain_of_output(const char *path)
 	return false;
 }
 
-/* Return the directory of a path, to be freed. */
+/* Return the directory of a path. The caller frees it. */
 static char *get_output_directory(const char *path)
 {
 	char *copy = strdup(path);
@@ -63,17 +63,17 @@ static mode_t get_umask(void)
 
 /* ---- signals ------------------------------------------------------------- */
 
-/* Signals that terminate a program. */
+/* Signals that end a process. */
 static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 
 #define NUM_ENDINGS (sizeof(endings) / sizeof(endings[0]))
 
-/* The only file with a temporary name, which a signal removes. */
+/* The only file with a temporary name, which a signal handler removes. */
 static const char *volatile unfinished;
 static pid_t writer;
 static struct sigaction before[NUM_ENDINGS];
 
-/* Signal handler. Child processes inherit the handler, but must not remove the file. */
+/* Handle a signal. Child processes inherit this handler, but must not remove the file. */
 static void remove_unfinished(int number)
 {
 	if (unfinished && getpid() == writer)
@@ -84,7 +84,7 @@ static void remove_unfinished(int number)
 	raise(number);
 }
 
-/* Does a signal with this action end the process? */
+/* Return whether a signal with this action ends the process. */
 static bool is_ending_action(const struct sigaction *action)
 {
 	return action->sa_handler == SIG_DFL || is_explaining_handler(action->sa_handler);
@@ -101,8 +101,8 @@ static void block_ending_signals(sigset_t *old)
 }
 
 /*
- * Remove a file if a signal ends the process. Call this with signals blocked. Signals
- * that are already caught or ignored do not end the process.
+ * Remove a file if a signal ends the process. Block signals before you call this function. Signals
+ * that are caught or ignored do not end the process.
  */
 static void remove_file_at_signal(const char *path)
 {
@@ -130,7 +130,7 @@ static void stop_removing_at_signal(void)
 
 /* ---- target and temporary file ------------------------------------------ */
 
-/* Find the file to write or replace. Return false and set errno on failure. */
+/* Find the file to write or replace. On failure, set errno and return false. */
 static bool find_output_target(struct output *out, bool force)
 {
 	struct stat st;
@@ -151,7 +151,7 @@ static bool find_output_target(struct output *out, bool force)
 	}
 	out->replaces = S_ISREG(out->before.st_mode);
 	out->is_special = !out->replaces;
-	/* In /proc, links to pipes have no target path. */
+	/* Links in /proc that lead to pipes have no target path. */
 	out->target = out->is_special ? strdup(out->path) : realpath(out->path, NULL);
 	return out->target;
 }
@@ -184,8 +184,8 @@ bool output_check(const struct destination *to)
 }
 
 /*
- * Write the path of a descriptor in /proc. Calling linkat() with only the descriptor
- * (AT_EMPTY_PATH) requires root; calling it with this path does not.
+ * Write the path of a descriptor in /proc. Only root may call linkat() with a descriptor alone
+ * (AT_EMPTY_PATH), but every user may call it with this path.
  */
 static void format_fd_path(char name[VALUE_SIZE], int fd)
 {
@@ -264,8 +264,8 @@ static void discard_output(struct output *out)
 /* ---- giving the file its name ------------------------------------------- */
 
 /*
- * Copy owner and mode of the existing file. If the group cannot be set, the new group
- * gets only the permissions that others have.
+ * Copy owner and mode of the existing file. If the group cannot be set, give the new group only the
+ * permissions that others have.
  */
 static bool set_permissions(const struct output *out)
 {
@@ -287,8 +287,8 @@ static void sync_folder(const char *path)
 	const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	/*
-	 * The file itself is already on disk. After a crash, either the new or the old
-	 * file exists.
+	 * The file itself is on disk already. After a crash, either the old file or the new one
+	 * exists.
 	 */
 	if (fd >= 0) {
 		fsync(fd);
@@ -298,8 +298,9 @@ static void sync_folder(const char *path)
 }
 
 /*
- * Rename without replacing. Some file systems cannot do this, and some cannot link. If
- * neither works, a file that is created at the same moment is overwritten.
+ * Rename a file without replacing another one. Some file systems cannot do this, and some cannot
+ * link files. If a file system can do neither, a file that another process creates at the same
+ * moment is overwritten.
  */
 static bool rename_without_replacing(const char *from, const char *to)
 {
@@ -378,7 +379,7 @@ static bool name_output_file(struct output *out)
 	return ok;
 }
 
-/* Finish the file. On failure, set errno and return false; the existing file is then unchanged. */
+/* Finish the file. On failure, set errno and return false, and do not change the existing file. */
 static bool complete_output(struct output *out)
 {
 	FILE *file = out->file;
@@ -395,7 +396,7 @@ static bool complete_output(struct output *out)
 
 /* ---- writing --------------------------------------------------------------- */
 
-/* Write the whole content. Return false and set errno on failure. */
+/* Write the whole content. On failure, set errno and return false. */
 static bool write_content_to(FILE *out, output_func *write, const void *data)
 {
 	bool ok;
@@ -409,7 +410,7 @@ static bool write_content_to(FILE *out, output_func *write, const void *data)
 	return ok;
 }
 
-/* A failure of standard output was already reported. */
+/* Whether a failure of standard output was already reported. */
 static bool is_said;
 
 bool complain_of_standard_output(void)
@@ -440,11 +441,14 @@ bool output_write(const struct destination *to, output_func *write, const void *
 
 void output_begin(void)
 {
-	/* Open a closed standard stream in the wrong direction, so that using it still fails. */
+	/*
+	 * If a standard stream is closed, open it in the wrong direction, so that using it still
+	 * fails.
+	 */
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
-	/* Exceeding the limit of file sizes becomes an error, like a full disk. */
+	/* Let exceeding the limit for file sizes cause an error, like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -470,13 +474,13 @@ static bool complain_of_output_folder(const char *path)
 	return false;
 }
 
-/* Path of the only output directory that is incomplete. */
+/* Path of the only output directory that is not complete. */
 static const char *volatile unfinished_folder;
 static volatile pid_t folder_writer;
 
 /*
- * Remove the directory before a second signal ends the process. A signal handler may not remove a
- * directory itself, so it runs rm(1).
+ * Remove the directory before a second signal ends the process. A signal handler must not do this
+ * itself, so it runs rm(1).
  */
 static void remove_unfinished_folder(void)
 {
@@ -528,7 +532,7 @@ static bool sync_entry(const FTSENT *entry)
 	case FTS_DP:
 	case FTS_F:
 		fd = open(entry->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		/* A linked file can belong to another user. Its data is already on disk. */
+		/* A linked file may belong to another user. Its data are on disk already. */
 		if (fd < 0)
 			return errno == EACCES;
 		ok = !fsync(fd);

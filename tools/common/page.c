@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write the HTML of a page and its data as a single file without dependencies. */
+/* Write the HTML of a page and its data as a single file that depends on no other file. */
 #include <string.h>
 
 #include "page.h"
 
-/* Text in a page that is replaced by the page's data. */
+/* Text in a page's HTML that the page's data replace. */
 #define DATA_MARK "@data@"
 
 const char *page_write_begin(FILE *out, const char *page)
@@ -17,7 +17,7 @@ const char *page_write_begin(FILE *out, const char *page)
 
 void page_put_json(FILE *out, const char *json)
 {
-	/* A "<" would be read as HTML. In JSON, it occurs only in strings. */
+	/* A browser would parse "<" as HTML. In JSON, this character occurs only in strings. */
 	for (; *json; json++)
 		if (*json == '<')
 			fputs("\\u003c", out);

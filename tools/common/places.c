@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Locations of programs relative to each other. "make install" compiles this file again with the
- * installed locations. In build/, all programs are in one directory.
+ * Locations of programs relative to each other. "make install" compiles this file again for the
+ * locations of installed programs. In build/, all programs are in one directory.
  */
 #include "places.h"
 

@@ -4,8 +4,8 @@
 #define NETSYNC_PLACES_H
 
 /*
- * Relative paths from the directory of netsync to the directory of the programs netsync-COMMAND,
- * and back.
+ * Relative paths from the directory of netsync to the directory of the netsync-COMMAND programs,
+ * and in the opposite direction.
  */
 extern const char *const place_of_commands, *const place_of_netsync;
 
@@ -16,8 +16,8 @@ extern const char *const place_of_commands, *const place_of_netsync;
 char *make_path_of_netsync(void);
 
 /*
- * Return a path that is relative to the directory of the running program. The caller frees it. If
- * the path does not exist, set errno and return NULL.
+ * Return the absolute path for a path that is relative to the directory of the running program. The
+ * caller frees it. If the file does not exist, set errno and return NULL.
  */
 char *make_path_from_here(const char *relative);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Display the progress of long work on stderr, as a line with a bar or with the elapsed time. */
+/* Display the progress of long work on stderr. The line has a bar or the elapsed time. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
@@ -10,11 +10,11 @@
 #include "progress.h"
 
 #define WIDTH 40		  /* number of characters of the bar; chosen */
-#define QUIET_NS NS_PER_S	  /* shorter work displays no line; chosen */
-#define REDRAW_NS (NS_PER_S / 10) /* interval of redrawing, as often as the eye can follow */
+#define QUIET_NS NS_PER_S	  /* shorter work has no line; chosen */
+#define REDRAW_NS (NS_PER_S / 10) /* interval between two drawings; chosen */
 #define CLEAR_LINE "\r\033[K"
 
-/* Line that is on the terminal; NULL if none. */
+/* The line that is on the terminal, or NULL. */
 static struct progress *volatile shown;
 
 const char *volatile current_work;
@@ -30,7 +30,7 @@ void progress_start(struct progress *progress, const char *what)
 
 /* ---- work of unknown size ----------------------------------------------- */
 
-/* Draw a line such as "estimating, 12 s". Call only functions that are safe in a signal handler. */
+/* Draw a line such as "estimating, 12 s". A signal handler may call this function. */
 static void draw_waiting_time(struct progress *progress, int64_t now)
 {
 	int64_t seconds = (now - progress->started_ns) / NS_PER_S;
@@ -142,7 +142,7 @@ void progress_hide(void)
 {
 	struct progress *progress = shown;
 
-	/* The next progress_show(), or the timer, draws the line again. */
+	/* The next progress_show() or the timer draws the line again. */
 	shown = NULL;
 	if (progress && progress->drawn)
 		fputs(CLEAR_LINE, stderr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Explain the words for the quality of a correction. netsync-sync(1) uses the same words. */
+/* Explain the words for a correction's quality. netsync-sync(1) uses the same words. */
 #include "quality.h"
 
 const char *quality_get_meaning(enum netsync_quality quality)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Meaning of the quality of a correction. */
+/* The meaning of a correction's quality. */
 #ifndef NETSYNC_QUALITY_H
 #define NETSYNC_QUALITY_H
 
@@ -8,7 +8,7 @@
 /* Return sentences for the user that explain a quality. */
 const char *quality_get_meaning(enum netsync_quality quality);
 
-/* Return the shortest explanation of a quality, which is not a sentence. */
+/* Return the shortest explanation of a quality. It is not a complete sentence. */
 const char *quality_get_summary(enum netsync_quality quality);
 
 #endif

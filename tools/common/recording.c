@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write and find the file by which netsync live finds a recording. */
+/* Write and find the file that tells netsync live where a recording is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ static char *get_recording_file(const char *dir)
 /* ---- netsync record ------------------------------------------------------ */
 
 /*
- * Announce a recording by a locked file. Child processes do not inherit the lock
- * (fcntl()), and it ends with the process.
+ * Announce a recording by a locked file. Child processes do not inherit the lock (fcntl()). The
+ * kernel releases the lock when the process ends.
  */
 int recording_announce(const char *dir, const char *sources)
 {

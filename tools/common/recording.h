@@ -10,12 +10,12 @@
 
 #include <stdbool.h>
 
-/* File in the directory of the recording. No host's directory begins with "+". */
+/* The file's name in the directory of the recording. Directories of hosts never begin with "+". */
 #define RECORDING_FILE "+live.url"
 
 /*
- * File that reports how the hosts' clocks are steered, until the recording ends, in the
- * format of netsync-clocks(5) with the machines' host names. It is created before
+ * A file that reports how the hosts' clocks are steered, until the recording ends. Its format is
+ * that of netsync-clocks(5), and it has the machines' host names. It is created before
  * RECORDING_FILE.
  */
 #define RECORDING_CLOCKS "+live.clocks"

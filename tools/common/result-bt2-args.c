@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write options of babeltrace2 that add a constant to the times of each trace. The
- * constant is the middle of the corrections over its host's span, which minimizes the
- * largest error.
+ * Write options for babeltrace2 that add a constant to the times of each trace. The constant is the
+ * middle of all corrections in the host's span, which minimizes the largest error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,9 @@
 #include "value.h"
 
 struct constant {
-	int64_t least_ns, most_ns; /* smallest and largest correction over the span */
-	int64_t bound_ns;	   /* smallest error bound over the span */
-	bool is_bounded;	   /* the bound is known over the whole span */
+	int64_t least_ns, most_ns; /* smallest and largest correction in the span */
+	int64_t bound_ns;	   /* smallest error bound in the span */
+	bool is_bounded;	   /* whether the bound is known for the whole span */
 };
 
 static void include_constant_offset_at(struct constant *constant, const struct netsync_clock *clock,
@@ -67,7 +66,7 @@ static int64_t find_middle_offset(const struct constant *constant)
 	return compute_middle_time(constant->least_ns, constant->most_ns);
 }
 
-/* Quote a path for a string of babeltrace2 that is inside a string of the shell. */
+/* Quote a path for a babeltrace2 string that is itself inside of a shell string. */
 static void write_quoted_path(FILE *out, const char *path)
 {
 	for (; *path; path++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Write results as options of babeltrace2. */
+/* Write results as options for babeltrace2. */
 #ifndef NETSYNC_RESULT_BT2_ARGS_H
 #define NETSYNC_RESULT_BT2_ARGS_H
 
@@ -9,9 +9,12 @@
 #include <netsync-io.h>
 #include <netsync.h>
 
-/* Write options of babeltrace2, with constant offsets for each CTF trace. Return true. */
+/* Write options for babeltrace2 with a constant offset for each CTF trace. Return true. */
 bool write_bt2_args(FILE *out, const struct netsync *ns, const struct netsync_io *io);
-/* Report which traces the options skip, and which are inaccurate. Return the exit status. */
+/*
+ * Report which traces the options do not include, and which offsets are inaccurate. Return the exit
+ * status.
+ */
 int explain_bt2_args(const struct netsync *ns, const struct netsync_io *io);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Read a result file (JSON, netsync-sync.json(5)) into struct model: hosts and their clocks. */
+/* Read a result file (JSON, netsync-sync.json(5)) into struct model: the hosts and their clocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json.h>
@@ -43,7 +43,7 @@ static bool get_member_int(json_object *object, const char *key, int64_t *value)
 	return value_get_int(value_get_member(object, key), INT64_MIN, INT64_MAX, value);
 }
 
-/* Set @value to a bound, or to NETSYNC_UNKNOWN for null. Return false if it is invalid. */
+/* Set @value to a bound. null becomes NETSYNC_UNKNOWN. Return false if the bound is invalid. */
 static bool read_bound_value(json_object *json, int64_t *value)
 {
 	*value = NETSYNC_UNKNOWN;
@@ -76,8 +76,8 @@ static bool read_model_knots(json_object *array, struct netsync_knot *knots)
 }
 
 /*
- * Create the clock of a host. Return false if the numbers do not describe a clock, or if
- * out of memory.
+ * Create the clock of a host. Return false if the numbers do not describe a clock or if out of
+ * memory.
  */
 static bool read_model_clock(json_object *host, struct netsync_clock **clock)
 {
@@ -113,17 +113,17 @@ static bool read_model_clock(json_object *host, struct netsync_clock **clock)
 /* ---- hosts ------------------------------------------------------------- */
 
 /*
- * A clock continues much as before for about as long as it was observed. A result therefore
- * covers this length of time before and after its data, but at least MIN_SLACK, because traces do
+ * A clock continues to behave as observed for about as long as it was observed. A result therefore
+ * covers this length of time before and after its data. It is at least MIN_SLACK, because traces do
  * not begin and end at the same time, and at most MAX_SLACK, because the frequency of every clock
- * changes. Outside the data, the bound grows by growth_ppm, which covers the worst case.
+ * changes. Outside of the data, the bound grows by growth_ppm, which covers the worst case.
  */
 #define MIN_SLACK INT64_C(60000000000)	 /* 1 min in ns; chosen */
 #define MAX_SLACK INT64_C(3600000000000) /* 1 h in ns; chosen */
 
 /*
- * Read the span of a host, and add the slack. If first_ns and last_ns are missing, the
- * span is that of the segments.
+ * Read the span of a host, and add the slack. If first_ns and last_ns are missing, use the span of
+ * the segments.
  */
 static void read_host_span(struct host_span *span, json_object *json)
 {
@@ -155,7 +155,7 @@ static void read_host_span(struct host_span *span, json_object *json)
 bool model_contains_span(const struct model *model, const struct model_host *host, int64_t first_ns,
 			 int64_t last_ns)
 {
-	/* The reference is never corrected, so a result always covers it. */
+	/* The reference is never corrected, so every result covers it. */
 	return !strcmp(host->name, model->reference) ||
 	       (first_ns >= host->span.from_ns && last_ns <= host->span.to_ns);
 }
@@ -204,10 +204,7 @@ int model_set_root(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
-/*
- * Report an error of json-c, whose messages begin with names of functions and end with a
- * newline.
- */
+/* Report an error of json-c. Its messages begin with names of functions and end with a newline. */
 static int explain_json(struct model *model, const char *path)
 {
 	const char *why = json_util_get_last_err(), *last;
@@ -216,7 +213,7 @@ static int explain_json(struct model *model, const char *path)
 		return model_fail(model, -EINVAL, "%s: the file is empty.", path);
 	while ((last = strstr(why, ": ")))
 		why = last + 2;
-	/* json-c says "continue" if it expects more input. */
+	/* json-c reports "continue" if it expects more input. */
 	if (!strncmp(why, "continue", 8) || !strncmp(why, "unexpected end", 14))
 		return model_fail(model, -EINVAL, "%s: not JSON, or truncated.", path);
 	return model_fail(model, -EINVAL, "%s: invalid JSON: %.*s.", path, (int)strcspn(why, "\n"),
@@ -249,7 +246,7 @@ void model_close(struct model *model)
 
 /* ---- finding ----------------------------------------------------------- */
 
-/* Return a list of the hosts' names in the form " a, b", to be freed. */
+/* Return a list of the hosts' names in the form " a, b". The caller frees it. */
 static char *list_host_names(const struct model *model)
 {
 	char *names = NULL;
@@ -307,8 +304,8 @@ void model_get_bounds(const struct model_host *host, int64_t *median_ns, int64_t
 }
 
 /*
- * Return the largest error bound of a host's correction, for comparisons. Unknown bounds
- * are larger than all known ones.
+ * Return the largest error bound of a host's correction, for comparisons. An unknown bound counts
+ * as larger than all known ones.
  */
 static int64_t compute_bound_rank(const struct model_host *host)
 {
@@ -337,7 +334,10 @@ static const struct model_host *find_best_host(const struct model *model,
 	return best;
 }
 
-/* Do the UUIDs of the clocks differ? The UUID of a clock, if any, identifies the boot. */
+/*
+ * Return whether both clocks have UUIDs and these differ. A clock's UUID identifies the boot of its
+ * machine.
+ */
 static bool is_other_clock(const struct model_host *host, const struct model_clock *clock)
 {
 	return host->has_traces && host->clock.has_uuid && clock->has_uuid &&
@@ -423,7 +423,7 @@ int model_find_clock(struct model *model, const struct model_clock *clock,
 	char *names;
 
 	*host = find_best_host(model, is_same_clock, clock);
-	/* A clock that has a UUID is also found by the UUID, even if its host has another name. */
+	/* If a clock has a UUID, the UUID also identifies it if its host has another name. */
 	if (!*host && clock->has_uuid)
 		*host = find_best_host(model, has_same_uuid, clock);
 	if (*host)

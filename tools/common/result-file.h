@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Read a result file: the hosts, and the corrections of their clocks. */
+/* Read a result file, which contains hosts and the corrections of their clocks. */
 #ifndef NETSYNC_RESULT_FILE_H
 #define NETSYNC_RESULT_FILE_H
 
@@ -19,18 +19,18 @@ struct model_clock {
 	const char *name; /* NULL if the clock has no name */
 	bool has_uuid;
 	uint8_t uuid[MODEL_UUID_SIZE];
-	int64_t epoch_ns; /* time at which the clock reads zero, ns since 1970 */
+	int64_t epoch_ns; /* time at which the clock shows zero, ns since 1970 */
 };
 
 /* Spans on a host's clock, ns. */
 struct host_span {
 	int64_t first_ns, last_ns; /* span of the data from which the result was computed */
-	int64_t from_ns, to_ns;	   /* span that the result covers, which is somewhat longer */
+	int64_t from_ns, to_ns;	   /* span that the result covers, which is a little longer */
 };
 
 struct model_host {
 	const char *name;
-	bool has_traces; /* clock is known; otherwise, the host occurs only in text input */
+	bool has_traces; /* the clock is known; otherwise, only text input has the host */
 	struct model_clock clock;
 	struct host_span span;
 	struct json_object *json;
@@ -38,7 +38,7 @@ struct model_host {
 
 struct model {
 	char *path;
-	char *error; /* sentence returned by model_error() */
+	char *error; /* the sentence that model_error() returns */
 	struct json_object *root;
 	const char *reference;
 	struct model_host *hosts;
@@ -46,70 +46,72 @@ struct model {
 };
 
 /*
- * Open a result file. Close the model in either case. All functions below that return int
- * return 0 or a negative errno value; model_error() then returns a sentence with the
- * reason.
+ * Open a result file. Close the model even on failure. All functions below that return int return 0
+ * or a negative errno value. model_error() then returns a sentence with the reason.
  */
 int model_open(struct model *model, const char *path);
-/* Like model_open(), for a JSON tree, which the model then owns. @path is used in messages. */
+/* Like model_open(), for a JSON tree, which the model then owns. Messages refer to it by @path. */
 int model_set_root(struct model *model, struct json_object *root, const char *path);
 void model_close(struct model *model);
 const char *model_error(const struct model *model);
 
 /*
- * Find the UUID that distinguishes a host's machine from all other machines of the model,
- * in copies of its traces. It is the UUID of the host's clock. If there is none, or
- * another machine has the same one (as copies of a virtual machine do), it is derived
- * from the host's name.
+ * Find the UUID that distinguishes a host's machine from the model's other machines in copies of
+ * its traces. This is the UUID of the host's clock. If the clock has none, or if another machine
+ * has the same UUID (for example, a copy of a virtual machine), the UUID is derived from the host's
+ * name.
  */
 void model_make_machine_uuid(const struct model *model, const struct model_host *host,
 			     uint8_t uuid[MODEL_UUID_SIZE]);
 
-/* Do two clocks have the same name, or do both have none? */
+/* Return whether two clocks have the same name, or both have no name. */
 bool model_is_same_kind(const struct model_clock *a, const struct model_clock *b);
 
 /* Find the host with this name. Return -ENOENT if there is none. */
 int model_find_name(struct model *model, const char *name, const struct model_host **host);
 /*
- * Find the host that has a trace's clock. If several hosts have the clock, because they are
- * network namespaces of one machine, use the host with the smallest bound. Return -ENOENT if
- * there is none.
+ * Find the host that has a trace's clock. Several hosts have one clock if they are network
+ * namespaces of one machine. In this case, use the host with the smallest bound. Return -ENOENT if
+ * no host has the clock.
  */
 int model_find_clock(struct model *model, const struct model_clock *clock,
 		     const struct model_host **host);
 /*
- * Does a trace that was given for @host actually belong to that host? If not, set @host to the
- * host that has its clock. Return -EINVAL if that host has another name, so that names were
- * swapped, and -ENOENT if there is no such host.
+ * Check whether a trace that was given for @host belongs to this host. If not, set @host to the
+ * host that has its clock. Return -EINVAL if that host has another name, which means that names
+ * were swapped. Return -ENOENT if there is no such host.
  */
 int model_check_clock(struct model *model, const struct model_clock *clock,
 		      const struct model_host **host);
 /*
- * Find the host that this file belonged to in the result. If names were derived from several
- * files together, a clock without a uuid can be identified only in this way. Return false if
- * the file belonged to no host.
+ * Find the host to which this file belonged in the result. If several files together determined the
+ * hosts' names, only this function can identify a clock without a uuid. Return false if the file
+ * belonged to no host.
  */
 bool model_find_file(const struct model *model, const struct model_clock *clock, const char *path,
 		     const struct model_host **host);
 /*
- * Fail if this file belonged to another host in the result. This check is for clocks
- * without a UUID.
+ * Fail if this file belonged to another host in the result. This check is needed for clocks without
+ * a UUID.
  */
 int model_check_file(struct model *model, const struct model_host *host, const char *path);
 /*
- * Get the correction of a host's clock, to be released with netsync_clock_free(). Return
- * -ENODATA if it could not be estimated, and -EINVAL if it is damaged.
+ * Get the correction of a host's clock. The caller releases it with netsync_clock_free(). Return
+ * -ENODATA if the correction could not be estimated, and -EINVAL if it is damaged.
  */
 int model_read_clock(struct model *model, const struct model_host *host,
 		     struct netsync_clock **clock);
-/* Set the error bounds of a host's correction over the span of its traces, or NETSYNC_UNKNOWN. */
+/*
+ * Set the error bounds of a host's correction over the span of its traces. A bound may be
+ * NETSYNC_UNKNOWN.
+ */
 void model_get_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
-/* Does the result cover these times on a host's clock? */
+/* Return whether the result covers these times on a host's clock. */
 bool model_contains_span(const struct model *model, const struct model_host *host, int64_t first_ns,
 			 int64_t last_ns);
 /*
- * Check that the result covers these times on a host's clock. Return 0, or -ERANGE;
- * model_error() then reports how far outside the times are.
+ * Check that the result covers these times on a host's clock. Return 0 or -ERANGE. model_error()
+ * then says how far outside the times are.
  */
 int model_check_span(struct model *model, const struct model_host *host,
 		     const struct netsync_clock *clock, int64_t first_ns, int64_t last_ns);
@@ -117,17 +119,17 @@ int model_check_span(struct model *model, const struct model_host *host,
 int model_fail(struct model *model, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Get the difference to add to times of a trace with this clock to get times of the host's
- * clock. Return -ERANGE if the difference does not fit into 64 bits.
+ * Get the difference between the host's clock and a trace with this clock, which must be added to
+ * times of the trace. Return -ERANGE if the difference does not fit into 64 bits.
  */
 int model_find_shift(struct model *model, const struct model_host *host,
 		     const struct model_clock *clock, int64_t *shift_ns);
 
 /*
- * Find the host of the model that corresponds to a host of @ns that @io has read. It is the host
- * with the same name, unless that host has another clock (of another boot); otherwise, it is the
- * host with the clock of the traces. Set *@shift_ns to the difference to add to times of the
- * host. Errors are those of model_find_clock().
+ * Find the model's host that corresponds to a host of @ns, which @io has read. This is the host
+ * with the same name, unless that host has another clock (of another boot). In that case, it is the
+ * host with the clock of the traces. Set *@shift_ns to the difference to add to times of the host.
+ * Errors are those of model_find_clock().
  */
 int model_match(struct model *model, const struct netsync *ns, const struct netsync_io *io,
 		uint32_t host, const struct model_host **found, int64_t *shift_ns);

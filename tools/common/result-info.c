@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Access results by index. This cannot fail for a valid index. */
+/* Access results by index. For a valid index, this cannot fail. */
 #include "result-info.h"
 
 struct netsync_host_info get_host_info(const struct netsync *ns, uint32_t index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Return the libraries' information on hosts, pairs and traces by value. */
+/* Return the libraries' information about hosts, pairs and traces by value. */
 #ifndef NETSYNC_RESULT_INFO_H
 #define NETSYNC_RESULT_INFO_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the host in a result file that corresponds to a host that was read, by its name,
- * and check its clock.
+ * Find the host in a result file that corresponds to a host that was read. Search by name, and
+ * check the clock.
  */
 #include <string.h>
 
@@ -29,8 +29,8 @@ static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct 
 }
 
 /*
- * Check the host that was found by name. A host with the same name may be of another
- * boot, or another machine.
+ * Check a host that was found by its name. It may be another boot, or another machine with the same
+ * name.
  */
 static int check_host_traces(struct model *model, const struct netsync_io *io, uint32_t host,
 			     const struct model_clock *clock, const struct model_host **found)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write a result to a file in the requested format, and warn about its hosts, with advice. */
+/* Write a result to a file in the requested format. Print warnings about its hosts, with advice. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -52,12 +52,12 @@ bool outcome_write(const struct outcome *outcome, const struct netsync *ns,
 /* ---- warnings ----------------------------------------------------------- */
 
 /*
- * Maximum number of hosts, and of groups of hosts without packets in common, that are
- * explained one by one. Chosen.
+ * Maximum number of hosts, and of groups of hosts without common packets, that are explained one by
+ * one. Chosen.
  */
 #define MOST_EXPLAINED 20
 
-/* Return the names of the hosts of an island, as "web", "web and db", or "a, b and c". */
+/* Return the names of an island's hosts as "web", "web and db", or "a, b and c". */
 static char *list_island_names(const struct netsync *ns, uint32_t island, uint32_t *num)
 {
 	char *names = NULL;
@@ -93,7 +93,10 @@ static bool has_island_packets(const struct netsync *ns, uint32_t island)
 	return false;
 }
 
-/* Span in which an island was traced, by its hosts' own clocks, ns. If from > to, it is unknown. */
+/*
+ * Span in which an island was traced, on its hosts' own clocks, ns. If from > to, the span is not
+ * known.
+ */
 struct island_span {
 	int64_t from;
 	int64_t to;
@@ -116,11 +119,11 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
 	return span;
 }
 
-/* Lower limit for the times of clocks that count from 1970, ns: 2001-09-09. Chosen. */
+/* Times of clocks that count from 1970 are at least this, ns: 2001-09-09. Chosen. */
 #define EPOCH_TIME INT64_C(1000000000000000000)
 /*
- * Compute the gap between two islands that were traced at different times, by clocks that can
- * be compared, ns. Return 0 if they overlap, or if the gap is unknown.
+ * Compute the time between the traces of two islands, ns. Return 0 if they overlap, if their clocks
+ * cannot be compared, or if the spans are not known.
  */
 static int64_t compute_gap_between(const struct island_span *a, const struct island_span *b)
 {
@@ -130,8 +133,8 @@ static int64_t compute_gap_between(const struct island_span *a, const struct isl
 }
 
 /*
- * Report that two islands share no packet because of a gap. Return false if a gap is not the
- * reason.
+ * Report that two islands share no packet because they were traced at different times. If this is
+ * not the reason, return false.
  */
 static bool explain_gap(const char *names, bool are_many, const struct island_span *a,
 			const char *others, const struct island_span *b)
@@ -150,11 +153,14 @@ static bool explain_gap(const char *names, bool are_many, const struct island_sp
 	return true;
 }
 
-/* Kinds of missing packets; the kind and the source of the traces determine the advice. */
+/* Kinds of missing packets. The advice depends on the kind and on the source of the traces. */
 enum missing { MISSING_ALL, MISSING_SHARED, MISSING_WAY_BACK, NUM_MISSING };
 
 static const char *const advice[NUM_MISSING][NUM_SOURCES] = {
-	/* The reader already advised what to record, or reported that there were no packets. */
+	/*
+	 * In this case, the reader has already advised what to record, or reported that there were
+	 * no packets.
+	 */
 	[MISSING_ALL] = {
 		[SOURCE_ANY] = ": at least one host recorded no packets",
 		[SOURCE_RECORD] = ": at least one host recorded no packets; use --beacon to send some",
@@ -181,8 +187,8 @@ static const char *choose_island_advice(const struct outcome *outcome, const str
 }
 
 /*
- * Return the largest step back of a host's clock, in ns, that events or a log reported. If it
- * exceeds the traced span, every time may be before or after the step, and no message can be
+ * Return the largest step back of a host's clock, in ns, that events or a log have reported. If the
+ * step exceeds the traced span, every time may be before or after the step, and no message can be
  * used.
  */
 static int64_t find_largest_set_back(const struct netsync *ns, uint32_t host)
@@ -199,8 +205,8 @@ static int64_t find_largest_set_back(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Report that a host shares no message with others because its clock was stepped back. Return
- * false if such a step is not the reason.
+ * Report that a host shares no message with others because its clock was stepped back. If this is
+ * not the reason, return false.
  */
 static bool explain_set_back(const struct netsync *ns, uint32_t host)
 {
@@ -209,8 +215,8 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 	char back[VALUE_SIZE];
 
 	/*
-	 * If the clock was stepped back by half of the span or less, it showed some times
-	 * only once.
+	 * If the clock was stepped back by at most half of the span, it showed some times only
+	 * once.
 	 */
 	if (info.last_ns < info.first_ns || by <= (info.last_ns - info.first_ns) / 2)
 		return false;
@@ -221,8 +227,8 @@ static bool explain_set_back(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Report that hosts share no message because all their packets are ambiguous. Return false if
- * ambiguity is not the reason. @one and @other are the names of the hosts.
+ * Report that hosts share no message because all their packets are ambiguous. If this is not the
+ * reason, return false. @one and @other are the names of the hosts.
  */
 static bool explain_ambiguous(const struct netsync *ns, const char *one, const char *other)
 {
@@ -238,7 +244,10 @@ static bool explain_ambiguous(const struct netsync *ns, const char *one, const c
 	return true;
 }
 
-/* Warn of every island except the reference's, because its hosts cannot be corrected. */
+/*
+ * Print a warning about each island other than the reference's, because its hosts cannot be
+ * corrected.
+ */
 static void explain_islands(const struct outcome *outcome, const struct netsync *ns)
 {
 	uint32_t main = get_host_info(ns, netsync_reference(ns)).island;
@@ -256,7 +265,10 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 		if (!told && explained++ >= MOST_EXPLAINED)
 			continue;
 		names = list_island_names(ns, i, &num);
-		/* A reason that the reference shares with all islands is reported once. */
+		/*
+		 * If the reason is the same for all islands, because it lies with the reference,
+		 * report it once.
+		 */
 		told = told || (num_reached == 1 && explain_set_back(ns, netsync_reference(ns))) ||
 		       explain_ambiguous(ns, reached ? reached : "", names ? names : "");
 		if ((num == 1 && explain_set_back(ns, i)) || told) {
@@ -281,8 +293,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 }
 
 /*
- * Return a format string that explains why a host is approximate. Its argument is the
- * host's name.
+ * Return a format string that explains why a host is approximate. Its argument is the host's name.
  */
 static const char *explain_quality(const struct netsync_host_info *info)
 {
@@ -304,11 +315,11 @@ static bool exceeds_max_bound(const struct outcome *outcome, const struct netsyn
 	return outcome->max_bound_ns >= 0 && info->bound_max_ns > outcome->max_bound_ns;
 }
 
-/* Is the host's clock corrected as well as the arguments require? */
+/* Return whether the correction of the host's clock is as good as the arguments require. */
 static bool is_host_corrected(const struct outcome *outcome, const struct netsync *ns,
 			      const struct netsync_host_info *info)
 {
-	/* A single host needs no correction: its events can be displayed, or its times kept. */
+	/* A single host needs no correction, so its events and times can be used as they are. */
 	if (info->quality == NETSYNC_ABSENT)
 		return netsync_num_hosts(ns) == 1;
 	return info->quality != NETSYNC_INCOMPLETE && !exceeds_max_bound(outcome, info);
@@ -345,7 +356,10 @@ static void explain_host_quality(const struct outcome *outcome,
 			 format_duration(limit, outcome->max_bound_ns));
 }
 
-/* Explain the first hosts, and count the others. Return true if all hosts are corrected. */
+/*
+ * Explain the first hosts, and print the number of the others. Return true if all hosts are
+ * corrected.
+ */
 static bool explain_hosts(const struct outcome *outcome, const struct netsync *ns)
 {
 	uint32_t num = 0;
@@ -367,8 +381,8 @@ static bool explain_hosts(const struct outcome *outcome, const struct netsync *n
 }
 
 /*
- * Is most of a host's bound, and therefore its median, only wide because nothing reports
- * that no daemon steered the clocks?
+ * Return whether most of a host's bound, and so its median, is wide only because nothing reports
+ * that no daemon steered the clocks.
  */
 static bool is_bound_mostly_silent(const struct netsync_host_info *info)
 {

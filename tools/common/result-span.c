@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Explain in a sentence how far times are outside those that a result covers, and how
- * large the error is there.
+ * Explain in a sentence how far times are outside of those that a result covers, and how large the
+ * error is there.
  */
 #include <errno.h>
 #include <stdio.h>

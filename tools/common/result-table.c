@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Print the result as tables: hosts, messages of pairs, steering of clocks, and times in stacks. */
+/*
+ * Print the result as tables: hosts, messages of pairs, steering of clocks, and times in network
+ * stacks.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,14 +53,14 @@ double compute_skew_bound(const struct netsync *ns, uint32_t host)
 }
 
 /*
- * Largest difference between two clocks' rates, ppm, which is the default of
- * netsync_options.max_skew_ppm. A skew with a larger uncertainty is displayed as unknown.
+ * Largest difference between the rates of two clocks, ppm: the default of
+ * netsync_options.max_skew_ppm. A skew whose uncertainty is larger is displayed as unknown.
  */
 #define MAX_SKEW_PPM 500
 
 /*
- * Format a skew as "-80.0 +- 9.3 ppm". The uncertainty has two digits, as is usual (GUM,
- * 7.2.6), and the value has the same number of decimals.
+ * Format a skew as "-80.0 +- 9.3 ppm". As usual, the uncertainty has two digits (GUM, 7.2.6), and
+ * the value has the same number of decimals.
  */
 static void print_skew(char *cell, double skew_ppm, double within_ppm)
 {
@@ -83,7 +86,7 @@ static int64_t find_middle_of_trace(const struct netsync_host_info *info)
 						compute_middle_time(info->first_ns, info->last_ns);
 }
 
-/* Format an offset as "+1.5 s", or as "-" if it is unknown. */
+/* Format an offset as "+1.5 s", or as "-" if it is not known. */
 static void put_offset_cell(char *cell, bool is_reference, bool is_known, int64_t ns)
 {
 	char value[VALUE_SIZE];
@@ -150,7 +153,7 @@ static void put_host_cell(const void *data, uint32_t row, unsigned int column, c
 static void put_pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
-	/* Each pair has two rows, one for each direction. */
+	/* Each pair has a row for each direction. */
 	const struct netsync_pair_info info = get_pair_info(ns, row / 2);
 	unsigned int way = row % 2;
 	char value[VALUE_SIZE];
@@ -220,7 +223,7 @@ static bool has_any_steering(const struct netsync *ns)
 static void put_stack_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct netsync *ns = data;
-	/* Each host has two rows, one for each direction. */
+	/* Each host has a row for each direction. */
 	enum netsync_dir dir = row % 2 ? NETSYNC_IN : NETSYNC_OUT;
 	const struct netsync_stack info = get_stack_info(ns, row / 2, dir);
 	const int64_t values[] = { info.min_ns, info.median_ns, info.p99_ns, info.max_ns };
@@ -248,7 +251,7 @@ static bool has_any_stack(const struct netsync *ns)
 
 /* ---- printing ---------------------------------------------------------- */
 
-/* Explain the qualities in the tables of hosts and pairs. */
+/* Explain the qualities that the tables of hosts and pairs contain. */
 static void write_quality_legend(FILE *out, const struct netsync *ns)
 {
 	bool occurs[NETSYNC_ACCURATE + 1] = { false };

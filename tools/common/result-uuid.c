@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Compute the UUIDs by which readers of corrected copies distinguish machines. */
+/* Compute UUIDs. With these, readers of corrected copies distinguish machines. */
 #include <string.h>
 #include <uuid.h>
 
 #include "result-file.h"
 
-/* Namespace of UUIDs that are derived from host names (RFC 9562, version 5). Chosen at random. */
+/* Namespace for UUIDs that are derived from host names (RFC 9562, version 5). Chosen at random. */
 static const uint8_t namespace[MODEL_UUID_SIZE] = {
 	0xa4, 0x9a, 0x63, 0x39, 0x8e, 0x33, 0x43, 0xb6,
 	0xac, 0xec, 0xf6, 0xef, 0xd0, 0xde, 0x58, 0x64,
 };
 
 /*
- * Return the name of a host's machine. All hosts of one machine (its clocks and network
+ * Return the name of a host's machine. All hosts on one machine (its clocks and its network
  * namespaces) have the machine's name.
  */
 static const char *get_machine_name(const struct model_host *host)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a result file, JSON in the format "netsync-1" (netsync-sync.json(5)), or a line
- * of netsync live. Times are integers, never doubles. Unknown values are null.
+ * Write a result file, which is JSON in the format "netsync-1" (netsync-sync.json(5)), or a line of
+ * netsync live. Times are integers, never doubles. Unknown values are null.
  */
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void put_host_traces(struct json_writer *w, json_object *object, uint32_t
 	json_put(w, object, "traces", array);
 }
 
-/* Write the clock of the host's first trace, which may have no packets. */
+/* Write the clock of the host's first trace, even if the trace has no packets. */
 static void put_host_clock(struct json_writer *w, json_object *object, uint32_t host)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(w->io); i++) {
@@ -296,7 +296,7 @@ static json_object *make_skipped_object(struct json_writer *w, const char *what,
 	return object;
 }
 
-/* List inputs and hosts that were to be read, but were skipped completely. */
+/* List inputs and hosts that should have been read but were skipped completely. */
 static json_object *make_skipped_array(struct json_writer *w, const struct remote_traces *remote)
 {
 	json_object *array = json_object_new_array();
@@ -349,7 +349,7 @@ static bool print_and_release(FILE *out, json_object *root, int flags)
 	return ok;
 }
 
-/* Print a value indented by @level levels, and release it. */
+/* Print a value with an indentation of @level levels, and release the value. */
 static void print_json_value(struct json_writer *w, FILE *out, json_object *value, int level)
 {
 	const char *text = value ? json_object_to_json_string_ext(
@@ -357,7 +357,10 @@ static void print_json_value(struct json_writer *w, FILE *out, json_object *valu
 							  JSON_C_TO_STRING_NOSLASHESCAPE) :
 				   NULL;
 
-	/* Newlines occur only between values, because newlines in strings are escaped. */
+	/*
+	 * In this text, newlines occur only between values, because newlines in strings are
+	 * escaped.
+	 */
 	for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
 		fwrite(text, 1, (size_t)(end - text), out);
 		fprintf(out, "\n%*s", 2 * level, "");
@@ -367,14 +370,14 @@ static void print_json_value(struct json_writer *w, FILE *out, json_object *valu
 	json_object_put(value);
 }
 
-/* Print a member of the root object, other than its first one. */
+/* Print a member of the root object. Use this function for all members after the first one. */
 static void print_json_member(struct json_writer *w, FILE *out, const char *key, json_object *value)
 {
 	fprintf(out, ",\n  \"%s\":", key);
 	print_json_value(w, out, value, 1);
 }
 
-/* Print an array with only one element in memory at a time. */
+/* Print an array. Only one of its elements is in memory at a time. */
 static void print_json_array(struct json_writer *w, FILE *out, const char *key,
 			     json_object *(*element)(struct json_writer *w, uint32_t i),
 			     uint32_t num)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Signal handlers that let a sub-command end in an orderly way. */
+/* Handle signals so that a command ends in an orderly way. */
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@ static void note_first_signal(int number)
 }
 
 /*
- * Set a signal handler. An ignored SIGHUP stays ignored, because nohup(1) starts commands
- * that way.
+ * Set a signal handler. If SIGHUP is ignored, continue to ignore it, because nohup(1) starts
+ * commands in this way.
  */
 static void set_signal_handler(int number, void (*handler)(int number))
 {
@@ -52,7 +52,7 @@ void note_partial_output(const char *what)
 	written = what;
 }
 
-/* Write a text. This is for signal handlers, and uses only write(2). */
+/* Write a text from a signal handler, which may use write(2) but not stdio. */
 static void write_to_stderr(const char *text)
 {
 	if (write(STDERR_FILENO, text, strlen(text)) < 0)
@@ -63,7 +63,7 @@ static void explain_and_end(int number)
 {
 	const char *work = current_work, *what = written;
 
-	/* Erase the progress line, and the ^C that the terminal echoed. */
+	/* Erase the progress line, and the ^C that the terminal has echoed. */
 	if (isatty(STDERR_FILENO))
 		write_to_stderr("\r\033[K");
 	write_to_stderr("netsync: stopped");

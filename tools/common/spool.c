@@ -26,7 +26,7 @@ bool spool_open(struct spool *spool, size_t size)
 
 void spool_put_record(struct spool *spool, const void *record)
 {
-	/* An error is reported when the records are read. */
+	/* If this fails, reading the records reports the error. */
 	fwrite(record, spool->size, 1, spool->file);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Records that are kept on disk until the clocks are known, to bound memory use. */
+/* Records that are stored on disk until the clocks are known, so that memory use is limited. */
 #ifndef NETSYNC_SPOOL_H
 #define NETSYNC_SPOOL_H
 
@@ -14,7 +14,7 @@ struct spool {
 	size_t size; /* size of a record in bytes, at most SPOOL_RECORD */
 };
 
-/* Maximum size of a record, in bytes. Chosen: struct netsync_packet and others fit. */
+/* Maximum size of a record, in bytes. Chosen so that struct netsync_packet and others fit. */
 #define SPOOL_RECORD 256
 
 /* Create a spool for records of @size bytes. On failure, print a message and return false. */
@@ -24,8 +24,8 @@ bool spool_open(struct spool *spool, size_t size);
 void spool_put_record(struct spool *spool, const void *record);
 
 /*
- * Call @each for every record. This can be repeated. Return false if @each returned false or,
- * after a message, if not all records could be kept.
+ * Call @each for every record. This function can be called several times. Return false if @each
+ * returned false. If not all records could be stored, print a message and return false.
  */
 bool spool_read_records(struct spool *spool, bool (*each)(void *data, const void *record),
 			void *data);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Print a table on a terminal. Each cell is formatted twice, to find the width of its
- * column and to print it, so that no table is kept in memory.
+ * Print a table on a terminal. Each cell is formatted twice: once to find the width of its column,
+ * and once to print it. The table is therefore never in memory as a whole.
  */
 #include <string.h>
 

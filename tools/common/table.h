@@ -17,16 +17,16 @@ struct table {
 };
 
 void table_print(FILE *out, const void *data, const struct table *table);
-/* Print a table after another table. Print nothing if it has no rows. */
+/* Print a table that follows another table. If it has no rows, print nothing. */
 void table_print_next(FILE *out, const void *data, const struct table *table);
 /*
- * Like table_print_next(), but print only the first @limit of @num rows (0 for all), and
- * a line with the number of the remaining @things, such as "rows".
+ * Like table_print_next(), but print at most @limit of the @num rows (0 for all rows), and a line
+ * with the number of remaining @things, such as "rows".
  */
 void table_print_some(FILE *out, const void *data, const struct table *table, size_t num,
 		      unsigned int limit, const char *things);
 
-/* Format cells with durations, and with untrusted texts. */
+/* Format cells that contain durations or untrusted texts. */
 void cell_put_duration(char *cell, uint64_t ns);
 void cell_put_text(char *cell, const char *text);
 

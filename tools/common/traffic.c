@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compute delays by direction from the messages in a spool. The spool is read twice:
- * first to count messages by direction and time, then to find their delays.
+ * Compute delays in each direction from the messages in a spool. The spool is read twice: first to
+ * count messages by direction and time, then to compute their delays.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -11,12 +11,15 @@
 #include "delay-classes.h"
 #include "traffic.h"
 
-/* Maximum number of directions whose points are kept. These are the busiest directions. Chosen. */
+/* Maximum number of directions whose points are stored. The busiest directions are used. Chosen. */
 #define MAX_BUSY 8192
 #define MIN_POINTS 16
 #define MAX_POINTS 6000
 
-/* Number of points of a bin (a short interval): minimum delay, maximum delay, and others. */
+/*
+ * Number of points per bin, which is a short interval: those with minimum and maximum delay, and
+ * others.
+ */
 #define POINTS_OF_BIN 4
 
 struct traffic_bin {
@@ -26,8 +29,8 @@ struct traffic_bin {
 
 struct collected_way {
 	struct traffic_way is;
-	size_t room;		  /* maximum number of points that are kept; 0 if none */
-	struct traffic_bin *bins; /* NULL if the points of all messages are kept */
+	size_t room;		  /* maximum number of points to store, or 0 for none */
+	struct traffic_bin *bins; /* NULL if the points of all messages are stored */
 	size_t num_bins;
 	struct delay_classes delays;
 };
@@ -35,7 +38,7 @@ struct collected_way {
 struct collector {
 	const struct traffic_host *hosts;
 	void *tree;		    /* search tree of struct collected_way */
-	struct collected_way *last; /* the one found last, because messages come in bursts */
+	struct collected_way *last; /* last direction found; messages come in bursts */
 	struct collected_way **ways;
 	size_t num_ways;
 	uint64_t random;
@@ -58,7 +61,10 @@ static uint64_t draw_next_random(struct collector *c)
 	return c->random;
 }
 
-/* Add a point to a bin. Points other than the minimum and the maximum are a reservoir sample. */
+/*
+ * Add a point to a bin. All points except those with minimum and maximum delay are a reservoir
+ * sample.
+ */
 static void sample_bin_point(struct collector *c, struct traffic_bin *bin,
 			     struct traffic_point point)
 {
@@ -263,8 +269,8 @@ static bool allocate_points(struct collected_way *way, size_t room)
 }
 
 /*
- * Divide the points among directions. Directions with few messages leave unused points to
- * busier ones.
+ * Divide the available points among directions. Directions with few messages leave points that they
+ * do not need to busier directions.
  */
 static bool allocate_all_points(struct collector *c, size_t max_points)
 {

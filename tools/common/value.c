@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Convert times, durations and sizes to text and back. Only integers are used, because 64
- * bits of ns are exact.
+ * Convert times, durations and sizes to text and back. Only integers are used, because 64 bits hold
+ * times in ns exactly.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	int digits; /* number of decimals down to 1 ns */
+	int digits; /* number of decimals, of which the last one stands for 1 ns */
 } units[] = {
 	{ "s", NS_PER_S, 9 },
 	{ "ms", 1000000, 6 },
@@ -29,8 +29,8 @@ static const struct unit {
 #define NUM_UNITS (sizeof(units) / sizeof(units[0]))
 
 /*
- * Add the number that begins at *@text, multiplied by @scale, to *@value. Return false if there
- * are no digits, or on overflow.
+ * Parse the number that begins at *@text. Add the number times @scale to *@value. Return false on
+ * overflow, or if there are no digits.
  */
 static bool add_digits(const char **text, int64_t scale, int64_t *value)
 {
@@ -46,7 +46,7 @@ static bool add_digits(const char **text, int64_t scale, int64_t *value)
 	       !__builtin_add_overflow(*value, number, value);
 }
 
-/* Add decimals. The first @digits decimals give whole ns; further decimals must be 0. */
+/* Add decimals. The first @digits decimals give whole ns. All further decimals must be 0. */
 static bool add_decimals(const char **text, int digits, int64_t *value)
 {
 	int64_t number = 0;
@@ -96,7 +96,7 @@ bool parse_duration(const char *text, int64_t *ns)
 	return add_decimals(&text, unit->digits, ns) && *text != '.';
 }
 
-/* The units that format_bytes() prints, with and without the B. */
+/* The units that format_bytes() prints. parse_bytes() also accepts them without the B. */
 static const char *const byte_units[] = { "B", "kB", "MB", "GB", "TB" };
 
 #define NUM_BYTE_UNITS (sizeof(byte_units) / sizeof(byte_units[0]))
@@ -118,7 +118,7 @@ bool parse_bytes(const char *text, uint64_t *bytes)
 	ok = ok && add_digits(&rest, scale, &value);
 	if (ok && *rest == '.') {
 		rest++;
-		/* Use the decimals that give whole bytes. */
+		/* Use only the decimals that give whole bytes. */
 		for (; scale >= 10 && isdigit((unsigned char)*rest); rest++) {
 			scale /= 10;
 			value += (*rest - '0') * scale;
@@ -179,7 +179,7 @@ char *format_duration(char *buffer, int64_t ns)
 	return buffer;
 }
 
-/* Format a number with its unit. @names are the units for 1, 1000, 1000^2 and so on. */
+/* Format a number with its unit. @names contains the units for 1, 1000, 1000^2 and so on. */
 static char *format_scaled(char *buffer, uint64_t number, const char *const names[5])
 {
 	unsigned int unit = 0;

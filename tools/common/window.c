@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parse the times given by people, and find the window between them. */
+/* Parse times that people type, and find the window between two of them. */
 #include <string.h>
 #include <time.h>
 
@@ -16,7 +16,10 @@ static bool convert_local_time(struct tm *tm, int64_t *ns)
 	time_t seconds;
 
 	tm->tm_isdst = -1;
-	/* No return value of mktime() always means an error, but only success sets tm_wday. */
+	/*
+	 * mktime() has no return value that always means an error. Only on success, it sets
+	 * tm_wday.
+	 */
 	tm->tm_wday = -1;
 	seconds = mktime(tm);
 	return tm->tm_wday >= 0 && !__builtin_mul_overflow(seconds, NS_PER_S, ns);
@@ -36,7 +39,7 @@ static bool parse_time_of_day(const char *text, struct moment *moment)
 		return false;
 	moment->kind = has_date ? MOMENT_ABSOLUTE : MOMENT_OF_DAY;
 	if (has_date)
-		/* mktime() accepts 31 February as 3 March. */
+		/* mktime() takes 31 February for 3 March. */
 		return convert_local_time(&tm, &moment->ns) && tm.tm_mday == day &&
 		       !__builtin_add_overflow(moment->ns, fraction, &moment->ns);
 	moment->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NS_PER_S + fraction;
@@ -79,8 +82,9 @@ static int64_t compute_distance_from_span(int64_t t, int64_t first_ns, int64_t l
 }
 
 /*
- * Among the days around the start of the traces, find the first day on which the time is
- * within the traces, or the day on which it is closest to them.
+ * Find the day for a time of day. Of the days around the start of the traces, use the first one on
+ * which the time is within the traces. If there is none, use the day on which the time is closest
+ * to the traces.
  */
 static bool find_day_of_moment(const struct moment *moment, int64_t first_ns, int64_t last_ns,
 			       int64_t *ns)

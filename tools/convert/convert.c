@@ -17,11 +17,11 @@
 
 struct convert_settings {
 	const char *model;
-	const char *zone; /* zone of dates that specify none; NULL if not given */
+	const char *zone; /* zone for dates that have none, or NULL if not given */
 	struct line_settings lines;
 };
 
-/* The host whose times are converted, and its correction. */
+/* The host whose times are converted, and the host's correction. */
 struct conversion {
 	struct model model;
 	const struct model_host *host;
@@ -29,7 +29,7 @@ struct conversion {
 	struct stamp_rules rules;
 };
 
-/* Read a complete number, or a date. If @text is neither, print a message and return false. */
+/* Read the whole text as a number or a date. If it is neither, print a message and return false. */
 static bool read_time_argument(const struct conversion *conversion, const char *text,
 			       struct stamp *stamp)
 {
@@ -81,7 +81,7 @@ static int convert_time_argument(const struct conversion *conversion, const char
 	return EXIT_DONE;
 }
 
-/* Check all times before any of them is printed with its bound. */
+/* Check that all times can be converted, before any of them is printed. */
 static bool can_convert_all(struct conversion *conversion, bool extrapolate, char **times, int num)
 {
 	for (int i = 0; i < num; i++) {
@@ -102,7 +102,7 @@ static bool can_convert_all(struct conversion *conversion, bool extrapolate, cha
 	return true;
 }
 
-/* Convert times. If @num is 0, convert the lines of standard input. */
+/* Convert times. If @num is 0, convert the times in the lines of standard input. */
 static int convert_arguments(const struct convert_settings *set, const char *name, char **times,
 			     int num)
 {
@@ -138,7 +138,7 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 
 static bool parse_separator_option(void *at, const struct option_row *row, const char *value)
 {
-	/* A tab is hard to type in a shell, so accept "\t". */
+	/* A tab is hard to type in a shell, so "\t" is accepted, too. */
 	const char *text = strcmp(value, "\\t") ? value : "\t";
 
 	*(char *)at = *text;

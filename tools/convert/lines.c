@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copy standard input to standard output, line by line. The time in one column is
- * corrected, and all other bytes stay unchanged. All input is written before the program
- * waits for more.
+ * Copy standard input to standard output line by line. The time in one column is corrected, and all
+ * other bytes do not change. Before the program waits for more input, it writes all lines that it
+ * has.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,10 @@
 #include "lines.h"
 #include "stamp.h"
 
-/* Maximum number of bytes of a line in which a time is searched. Chosen: log lines are shorter. */
+/*
+ * Maximum number of bytes of a line that are searched for a time. Chosen; lines of logs are
+ * shorter.
+ */
 #define MAX_LINE (1 << 20)
 
 struct lines {
@@ -24,9 +27,9 @@ struct lines {
 	const struct line_settings *set;
 	const struct stamp_rules *rules;
 	unsigned long long num; /* number of the current line */
-	/* Number of lines without a time, and number of the first one. */
+	/* Number of lines without a time, and the line number of the first one. */
 	unsigned long long without, first_without;
-	bool is_inside; /* inside a line whose beginning was written */
+	bool is_inside; /* whether the beginning of the current line was already written */
 };
 
 static bool is_separator(const struct line_settings *set, char c)
@@ -50,7 +53,7 @@ static const char *skip_priority(const char *at, const char *end)
 	return end - at > 1 && at[0] == '1' && at[1] == ' ' ? at + 2 : at;
 }
 
-/* Find the beginning of the column. Return NULL if there is no such column. */
+/* Find the beginning of the column. Return NULL if the line does not have this column. */
 static const char *find_line_column(const struct line_settings *set, const char *at,
 				    const char *end)
 {
@@ -73,8 +76,7 @@ static const char *find_line_column(const struct line_settings *set, const char 
 }
 
 /*
- * Return the end of the column. A date may continue after a blank, but not after any
- * other separator.
+ * Return the end of the column. A date may continue after a blank, but not after other separators.
  */
 static const char *find_line_column_end(const struct line_settings *set, const char *at,
 					const char *end)
@@ -86,7 +88,7 @@ static const char *find_line_column_end(const struct line_settings *set, const c
 	return next ? next : end;
 }
 
-/* Convert a time. If the conversion ends at this line, print a message and return false. */
+/* Convert a time. If the conversion must end at this line, print a message and return false. */
 static bool convert_stamp(struct lines *l, const struct stamp *stamp, char to[STAMP_SIZE])
 {
 	int64_t time_ref;
@@ -112,7 +114,7 @@ static bool write_text_range(const char *from, const char *to)
 	return fwrite(from, 1, to - from, stdout) == (size_t)(to - from);
 }
 
-/* Number of bytes of a rejected time that are displayed. Chosen. */
+/* Number of bytes of a rejected time that a message contains. Chosen. */
 #define SHOWN 30
 
 static bool refuse_line_stamp(const struct lines *l, const char *at, const char *end,
@@ -127,8 +129,8 @@ static bool refuse_line_stamp(const struct lines *l, const char *at, const char 
 }
 
 /*
- * Convert a line. On failure, print a message and return false. A failure of standard output is
- * reported at the end.
+ * Convert a line. On failure, print a message and return false. If writing to standard output
+ * fails, this is reported at the end.
  */
 static bool convert_line(struct lines *l, const char *line, const char *end)
 {
@@ -155,7 +157,7 @@ static bool convert_line(struct lines *l, const char *line, const char *end)
 }
 
 /*
- * Convert all lines that are complete, or too long. Return the number of bytes used, or a
+ * Convert all lines that are complete or too long. Return the number of bytes that were used, or a
  * negative value on failure.
  */
 static ssize_t convert_buffer(struct lines *l, const char *buffer, size_t used, bool is_last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Correct the time in one column of the lines of standard input. */
+/* Correct the time in one column of each line of standard input. */
 #ifndef NETSYNC_LINES_H
 #define NETSYNC_LINES_H
 
@@ -9,7 +9,7 @@
 #include "stamp.h"
 
 struct line_settings {
-	unsigned int column; /* number of the column, from 1 */
+	unsigned int column; /* number of the column, which counts from 1 */
 	char separator;	     /* 0 if any number of blanks and tabs separates columns */
 	bool extrapolate;    /* also correct times that the result does not cover */
 };

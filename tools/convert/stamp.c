@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Convert times in text to ns, and back in the original format with the original number
- * of decimals.
+ * Convert times in text to ns, and back to text in the original format with the original number of
+ * decimals.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -46,8 +46,8 @@ static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 
 /*
- * Short names of zones other than UTC. Any other word, such as ERROR, is not a zone. Some
- * names belong to several zones.
+ * Short names of zones other than UTC. Any other word, such as ERROR, is not taken for a zone. Some
+ * names stand for several zones.
  */
 static const char *const short_names[] = {
 	"ACDT", "ACST", "ADT", "AEDT", "AEST", "AKDT", "AKST", "AST",  "AWST", "BRT",  "BST",
@@ -90,7 +90,7 @@ static bool parse_digits_of(struct text *text, int digits, int *number)
 	return true;
 }
 
-/* Read one of the names of three letters. */
+/* Read a name from a list of names with three letters. */
 static bool parse_short_name(struct text *text, const char (*names)[4], int num, int *which)
 {
 	for (*which = 0; *which < num; ++*which)
@@ -101,7 +101,7 @@ static bool parse_short_name(struct text *text, const char (*names)[4], int num,
 	return false;
 }
 
-/* Read a day of the month, with a blank or a zero (or nothing) before a single digit. */
+/* Read a day of the month. A single digit may follow a blank, a zero or nothing. */
 static bool parse_day_of_month(struct text *text, struct stamp *stamp, int *day)
 {
 	char pad = 0;
@@ -113,11 +113,11 @@ static bool parse_day_of_month(struct text *text, struct stamp *stamp, int *day)
 	return parse_digits_of(text, 1, day);
 }
 
-/* Read at most nine decimals of a second, if there are any. */
+/* Read the decimals of a second, at most nine, if there are any. */
 static bool parse_second_decimals(struct text *text, struct stamp *stamp, int64_t *ns)
 {
 	*ns = 0;
-	/* A separator without a digit after it, as in "13:04:05, ", ends a clause. */
+	/* If no digit follows a separator, as in "13:04:05, ", the separator is punctuation. */
 	if (!is_digit_at(text, 1) || !parse_char_of(text, ".,", &stamp->point))
 		return true;
 	for (; is_digit_at(text, 0); stamp->decimals++, text->at++)
@@ -167,7 +167,9 @@ static bool parse_zone_name(struct text *text, struct stamp *stamp)
 	return false;
 }
 
-/* Read an offset, such as "+01:00", "+0100" or, without a blank before it, "+01". */
+/*
+ * Read an offset such as "+01:00" or "+0100". Without a blank before it, "+01" is an offset, too.
+ */
 static bool parse_zone_offset(struct text *text, struct stamp *stamp)
 {
 	const char *begin = text->at;
@@ -211,7 +213,7 @@ static void parse_zone(struct text *text, struct stamp *stamp)
 struct date {
 	struct tm tm;
 	bool has_year;
-	int week_day; /* negative if not given */
+	int week_day; /* day of the week, or a negative value if not given */
 	int64_t ns;
 };
 
@@ -243,7 +245,7 @@ static bool parse_month(struct text *text, struct date *date)
 	return ok;
 }
 
-/* Read the element of a format that a letter stands for. */
+/* Read the element that a letter in a format stands for. */
 static bool parse_format_letter(struct text *text, char letter, struct stamp *stamp,
 				struct date *date)
 {
@@ -299,7 +301,7 @@ static bool parse_date(struct text *text, const char *format, struct stamp *stam
 	return true;
 }
 
-/* Find the seconds since 1970 of a date that has a year. */
+/* Find the number of seconds since 1970 for a date with a year. */
 static enum zone_answer find_seconds(const struct stamp *stamp, const struct stamp_rules *rules,
 				     const struct tm *tm, int64_t *seconds)
 {
@@ -313,8 +315,8 @@ static enum zone_answer find_seconds(const struct stamp *stamp, const struct sta
 }
 
 /*
- * Number of years in which a date without a year is searched, in both directions. The
- * nearest leap year is not farther away.
+ * Number of years, in both directions, in which a date without a year is searched. The nearest leap
+ * year is never farther away.
  */
 #define YEARS_AROUND 8
 
@@ -402,7 +404,7 @@ static bool parse_time_number(struct stamp *stamp, struct text *text)
 	parse_char_of(text, "-", &sign);
 	while (text->at < text->end && (isdigit((unsigned char)*text->at) || *text->at == '.'))
 		text->at++;
-	/* A point without a digit after it, as in "17.", ends a sentence. */
+	/* If no digit follows a point, as in "17.", the point ends a sentence. */
 	if (text->at > begin && text->at[-1] == '.')
 		text->at--;
 	if ((size_t)(text->at - begin) >= sizeof(number))
@@ -415,7 +417,7 @@ static bool parse_time_number(struct stamp *stamp, struct text *text)
 
 /* ---- texts that are rejected ------------------------------------------------ */
 
-/* Skip at most @most digits. Return the number of digits skipped. */
+/* Skip at most @most digits. Return how many were skipped. */
 static int skip_digits(struct text *text, int most)
 {
 	int num = 0;
@@ -425,7 +427,7 @@ static int skip_digits(struct text *text, int most)
 	return num;
 }
 
-/* Does the text begin with a time of day, such as "9:30" or "09:30:00"? */
+/* Return whether the text begins with a time of day, such as "9:30" or "09:30:00". */
 static bool is_time_of_day(struct text text)
 {
 	char colon;
@@ -435,8 +437,8 @@ static bool is_time_of_day(struct text text)
 }
 
 /*
- * Does the text begin with a date whose order of day and month is ambiguous, such as
- * "11/27/2026" or "27.11.26 13:04"?
+ * Return whether the text begins with a date whose order of day and month is ambiguous, such as
+ * "11/27/2026" or "27.11.26 13:04".
  */
 static bool is_ambiguous_date(struct text text)
 {
@@ -455,7 +457,7 @@ static bool is_ambiguous_date(struct text text)
 	return is_time_of_day(text);
 }
 
-/* Does " AM" or " PM" follow a time? */
+/* Return whether " AM" or " PM" follows a time. */
 static bool has_half_of_day(struct text text)
 {
 	char letter;
@@ -465,7 +467,7 @@ static bool has_half_of_day(struct text text)
 	       !measure_zone_word(&text);
 }
 
-/* Does an invalid offset follow a time, such as " +1:00" or " -330"? */
+/* Return whether an invalid offset follows a time, such as " +1:00" or " -330". */
 static bool has_invalid_offset(struct text text)
 {
 	char which;
@@ -479,7 +481,7 @@ static bool has_invalid_offset(struct text text)
 
 /* ---- both directions --------------------------------------------------------- */
 
-/* Does the time end here? A longer word, such as "5th", is not a time. */
+/* Return whether the time ends here. A longer word, such as "5th", is not a time. */
 static bool is_at_stamp_end(const struct text *text)
 {
 	if (text->at == text->end)

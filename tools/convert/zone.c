@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Find zones by their names, and the times of dates in them, using the C library. */
+/* Find zones by name, and convert dates in these zones to times. The C library does the work. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #define ZONES "/usr/share/zoneinfo"
 
 /*
- * Largest step of clocks for daylight saving time, in seconds. Lord Howe's clocks step by
- * 30 min, others by 1 or 2 h.
+ * Largest change of clocks for daylight saving time, in seconds. On Lord Howe Island, clocks change
+ * by 30 min; elsewhere, by 1 or 2 h.
  */
 #define MAX_JUMP 10800
-/* All steps of clocks for daylight saving time are multiples of this, in seconds. */
+/* All changes of clocks for daylight saving time are multiples of this, in seconds. */
 #define JUMP_UNIT 900
 
-/* Read two digits. Return a negative value if there are none. */
+/* Read two digits. Return a negative value if there are not two digits. */
 static int read_two_digits(const char *at)
 {
 	return isdigit((unsigned char)at[0]) && isdigit((unsigned char)at[1]) ?
@@ -50,7 +50,7 @@ static bool read_zone_offset(const char *name, int *east_s)
 	return hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59 && !*name;
 }
 
-/* Is this a known zone? The C library silently treats unknown zones as UTC. */
+/* Return whether the zone is known. The C library treats unknown zones as UTC without an error. */
 static bool is_known_zone(const char *name)
 {
 	const char *folder = getenv("TZDIR"), *offset = name;
@@ -66,7 +66,7 @@ static bool is_known_zone(const char *name)
 		return false;
 	is_file = *name && !strstr(name, "..") && !access(path, R_OK);
 	free(path);
-	/* A rule, such as "CET-1CEST,M3.5.0,M10.5.0/3", has an offset after its first name. */
+	/* In a rule such as "CET-1CEST,M3.5.0,M10.5.0/3", an offset follows the first name. */
 	while (isalpha((unsigned char)*offset))
 		offset++;
 	return is_file || (offset >= name + 3 &&
@@ -126,14 +126,14 @@ bool zone_compute_utc_seconds(const struct tm *date, int64_t *seconds)
 
 	*seconds = timegm(&tm);
 	/*
-	 * A valid date does not change when it is converted to days since 1970; 30
-	 * February does.
+	 * Converting a valid date to days since 1970 and back does not change the date. 30 February
+	 * changes.
 	 */
 	return tm.tm_mday == date->tm_mday && tm.tm_mon == date->tm_mon && date->tm_hour < 24 &&
 	       date->tm_min < 60 && date->tm_sec <= 60;
 }
 
-/* Find a date with the C library. Try all times near the one that mktime() finds. */
+/* Find a date with the C library. Try all times close to the one that mktime() finds. */
 static enum zone_answer find_local_seconds(const struct tm *date, const char *short_name,
 					   int64_t *seconds)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Time zone of dates that do not specify one. */
+/* Time zone for dates that have none. */
 #ifndef NETSYNC_ZONE_H
 #define NETSYNC_ZONE_H
 
@@ -10,23 +10,25 @@
 enum zone_kind {
 	ZONE_ASSUMED, /* no zone was given, so that UTC is assumed */
 	ZONE_OFFSET,  /* the zone is a fixed offset */
-	ZONE_TZ,      /* the zone is in the environment variable TZ, or is set there */
+	ZONE_TZ,      /* the zone is that of the environment variable TZ, or TZ was set to it */
 };
 
 struct zone {
 	enum zone_kind kind;
-	const char *name; /* name as given; NULL if none */
+	const char *name; /* name as given, or NULL if not given */
 	bool is_chosen;	  /* the zone was given by an option */
 	int east_s;	  /* offset of ZONE_OFFSET, in seconds east of UTC */
 };
 
 /*
- * Find the zone @name or, if @name is NULL, the zone of TZ, or UTC. If there is no such zone,
+ * Find the zone @name. If @name is NULL, use the zone in TZ, or UTC. If there is no such zone,
  * print a message and return false.
  */
 bool zone_choose(struct zone *zone, const char *name);
 
-/* Print once which zone is assumed for dates without one, unless an option specifies it. */
+/*
+ * Print once which zone is assumed for dates without a zone, unless an option specifies the zone.
+ */
 void zone_warn_of_assumption(const struct zone *zone);
 
 /*
@@ -44,15 +46,15 @@ enum zone_answer {
 };
 
 /*
- * Compute the seconds since 1970 of a date and time of day in a zone. Unless NULL, @short_name,
- * such as "CET", selects one of two repeated times.
+ * Compute the seconds since 1970 for a date and time of day in a zone. If a time is repeated,
+ * @short_name selects one of both, for example "CET". It may be NULL.
  */
 enum zone_answer zone_find_seconds(const struct zone *zone, const struct tm *date,
 				   const char *short_name, int64_t *seconds);
 
 /*
- * Set @date to the date and the time of day in a zone; tm_zone is its short name. Return false
- * if the year is out of range.
+ * Set @date to the date and time of day in a zone. tm_zone becomes the zone's short name. Return
+ * false if the year is out of range.
  */
 bool zone_compute_date(const struct zone *zone, int64_t seconds, struct tm *date);
 
