@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Values of events' fields, by name. */
+/* Values of an event's fields, by name. */
 #ifndef NETSYNC_EVENTS_ARGS_H
 #define NETSYNC_EVENTS_ARGS_H
 
@@ -9,7 +9,7 @@
 
 enum arg_kind {
 	ARG_TEXT,
-	ARG_LABEL, /* text that is one of a few repeated ones */
+	ARG_LABEL, /* text that is one of a few texts */
 	ARG_BOOL,
 	ARG_UNSIGNED,
 	ARG_SIGNED,

@@ -20,30 +20,30 @@
 #define EVENT_MAX_TID (4 * 1024 * 1024)
 
 /*
- * Maximum number of field names whose positions are cached. Chosen: more than a command
- * requests.
+ * Maximum number of field names whose positions are stored. Chosen: no command requests as many
+ * fields.
  */
 #define EVENT_NUM_PLACES 32
 
-/* The properties that all events with a name and layout share. */
+/* Properties shared by all events that have the same name and layout. */
 struct event_type {
 	const char *name; /* such as "sched_switch"; valid until the process ends */
-	void *own;	  /* data of the listener; initially NULL */
+	void *own;	  /* data of the listener; NULL at first */
 
 	/* Positions of requested fields in a hash table, which the reader uses. */
 	struct event_place {
 		const char *name; /* NULL if the slot is free */
-		uint32_t field;	  /* number of the field; UINT32_MAX if there is no such field */
+		uint32_t field;	  /* number of the field, or UINT32_MAX if absent */
 	} places[EVENT_NUM_PLACES];
 };
 
 struct event {
 	struct event_type *type;
 	int64_t time_ns; /* corrected time, which is not before that of the previous event */
-	int64_t host_ns; /* time on the clock of the event's host */
+	int64_t host_ns; /* time on the clock of the host */
 	uint32_t cpu;	 /* EVENT_NO_CPU if unknown */
 
-	/* The following members are for the reader. */
+	/* The reader uses the following members. */
 	const struct event_fields *fields;
 	const void *source;
 };
@@ -55,8 +55,8 @@ struct event_task {
 };
 
 /*
- * Functions that read fields. Their results are valid until the listener returns. Names
- * that are passed to them must be valid until the process ends.
+ * Functions that read fields. Their results are valid until the listener returns. Names passed to
+ * them must be valid until the process ends.
  */
 struct event_fields {
 	/* Get an integer of any kind. Return false if there is none. */
@@ -66,8 +66,8 @@ struct event_fields {
 	/* Get any field without members. Return false if there is none. */
 	bool (*value)(const struct event *event, const char *name, struct arg *value);
 	/*
-	 * Get up to @room bytes of a byte array. Return the size of the array, or 0 if there is
-	 * none.
+	 * Get at most @room bytes of a byte array. Return the size of the array, or 0 if the event
+	 * has no such array.
 	 */
 	size_t (*bytes)(const struct event *event, const char *name, uint8_t *bytes, size_t room);
 	/* Append all fields without members to @args. Return false if out of memory. */
@@ -76,7 +76,7 @@ struct event_fields {
 	bool (*task)(const struct event *event, struct event_task *task);
 };
 
-/* Report that the tracer lost events between the last event and the next one. */
+/* The tracer lost events between the last event and the next one. */
 struct event_loss {
 	int64_t time_ns; /* corrected time of the last event */
 	uint32_t cpu;	 /* EVENT_NO_CPU if unknown */
@@ -84,7 +84,7 @@ struct event_loss {
 	uint64_t number;
 };
 
-/* Functions that get the events. They return false to stop reading with an error. */
+/* Functions that receive the events. To stop reading with an error, they return false. */
 struct event_listener {
 	bool (*event)(void *data, const struct event *event);
 	bool (*lost)(void *data, const struct event_loss *loss);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the traces of all hosts. A child process reads all traces of a host together,
- * because some damaged streams make libbabeltrace2 end its process.
+ * Read the traces of all hosts. A child process reads all traces of one host, because
+ * libbabeltrace2 ends its process for some damaged streams.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
 #include "groups.h"
 
 /*
- * Exit status of a reader process that cannot read. Other statuses are the errno of a
- * failed write, or 0.
+ * Exit status of a reader process that cannot read. Any other status is the errno of a failed
+ * write, or 0.
  */
 #define CANNOT_READ 255
 
@@ -63,7 +63,7 @@ static int read_group_in_child(const struct groups *groups, const struct event_g
 	return ferror(out) || fflush(out) ? errno : 0;
 }
 
-/* Discard an event. This is used to check whether traces can be read. */
+/* Discard an event. This function is used to check whether traces can be read. */
 static int discard_event(void *data, const struct netsync_io_event *event)
 {
 	(void)data;
@@ -73,7 +73,7 @@ static int discard_event(void *data, const struct netsync_io_event *event)
 
 /* ---- waiting for the child ------------------------------------------------- */
 
-/* Display progress. The position in the files is assumed to be proportional to the time. */
+/* Display the progress. The position in the files is assumed to be proportional to time. */
 static void show_group_progress(struct groups *groups, const struct event_group *group)
 {
 	const double span = (double)group->last_ns - (double)group->first_ns;
@@ -124,7 +124,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 {
 	uint32_t num = 0;
 
-	/* The readable part of trace.dat and perf.data files is read in any case. */
+	/* For trace.dat and perf.data files, the readable part is read in any case. */
 	for (uint32_t i = 0; i < group->num && !group->is_tracefs; i++) {
 		if (can_read_events(groups, &group->sources[i])) {
 			group->sources[num++] = group->sources[i];
@@ -140,7 +140,7 @@ static bool skip_unreadable_sources(struct groups *groups, struct event_group *g
 	return true;
 }
 
-/* Remove everything written from @begin on. Return false and set errno on failure. */
+/* Remove everything that was written from @begin on. On failure, set errno and return false. */
 static bool remove_written(FILE *out, off_t begin)
 {
 	if (begin >= 0 && !ftruncate(fileno(out), begin) && !fseeko(out, begin, SEEK_SET))
@@ -153,7 +153,7 @@ static bool remove_written(FILE *out, off_t begin)
 
 /* ---- all groups ------------------------------------------------------------- */
 
-/* Write the output of a group. Return false and set errno if it cannot be written. */
+/* Write the output of a group. If it cannot be written, set errno and return false. */
 static bool write_event_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;
@@ -190,7 +190,7 @@ static bool write_event_group(struct groups *groups, struct event_group *group)
 	return true;
 }
 
-/* Return the size of a trace, which is a file, or the stream files in a directory. */
+/* Return the size of a trace, which is a file or the stream files in a directory. */
 static uint64_t measure_trace_bytes(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -213,11 +213,11 @@ static void add_trace_to_group(struct groups *groups, struct event_group *group,
 	const struct timebase *base = groups->reader->base;
 	const struct timebase_host *host = &base->hosts[group->host];
 	const struct netsync_host_info info = get_host_info(base->ns, group->host);
-	/* Traces without packets were not read: assume that they are as long as the others. */
+	/* Traces without packets were not read. Assume that they are as long as the others. */
 	const bool is_read = trace->first_ns <= trace->last_ns;
 	int64_t t;
 
-	/* libbabeltrace2 may end a process that reads damaged traces. */
+	/* If traces are damaged, libbabeltrace2 may end the process that reads them. */
 	if (trace->damaged && !group->is_tracefs) {
 		complain("warning: %s: only packet events are used, because the trace is damaged.",
 			 trace->path);
@@ -254,7 +254,7 @@ static void find_event_groups(struct groups *groups)
 
 			if (trace.host != host)
 				continue;
-			/* All traces of a host have one format, because they have one clock. */
+			/* All traces of a host have one clock and therefore one format. */
 			group->is_tracefs = !strcmp(trace.format, "trace.dat") ||
 					    !strcmp(trace.format, "perf.data");
 			if (group->is_tracefs || !strcmp(trace.format, "ctf"))

@@ -12,7 +12,7 @@
 /* The traces of one host. */
 struct event_group {
 	uint32_t host;
-	bool is_tracefs; /* the traces are trace.dat or perf.data files; otherwise, they are CTF */
+	bool is_tracefs; /* the traces are trace.dat or perf.data files, not CTF */
 	struct netsync_io_source *sources;
 	uint32_t num;
 	uint64_t bytes;	  /* size of their files */
@@ -23,20 +23,20 @@ struct event_group {
 /* Progress that a child process reports. */
 struct group_state {
 	int64_t now_ns;	   /* corrected time that was reached */
-	uint64_t number;   /* a count whose meaning is up to the reader */
+	uint64_t number;   /* a number whose meaning the reader determines */
 	uint32_t num_cpus; /* number of the host's CPUs, according to its events; 0 if unknown */
 };
 
 struct groups_reader {
 	const struct timebase *base;
-	const char *action; /* action for messages, such as "writing" */
+	const char *action; /* name of the work in messages, such as "writing" */
 	FILE *out;	    /* file that child processes write to */
-	/* Write all buffered output to @out. NULL if no output is buffered. */
+	/* Write all buffered output to @out. NULL if output is not buffered. */
 	void (*flush)(void *data);
 	/*
-	 * Called in the child process. Call group_read_events(), and write output before and after
-	 * it. If this function returns false, its output to @out is removed, and the group is read
-	 * again without damaged traces.
+	 * Called in the child process. It must call group_read_events(), and may write output
+	 * before and after it. If it returns false, its output to @out is removed, and the group is
+	 * read again without damaged traces.
 	 */
 	bool (*read)(void *data, const struct event_group *group, struct group_state *state);
 	/* Called in the parent process after the group was read. */
@@ -44,13 +44,13 @@ struct groups_reader {
 	void *data;
 };
 
-/* Read all groups. Return false and set errno if writing to @out fails. */
+/* Read all groups. If writing to @out fails, set errno and return false. */
 bool groups_read(const struct groups_reader *reader);
 
 /*
  * Read all events of a group up to the end of the window. Set @until_ns to the time of the last
- * event, to the end of the window if events follow it, or to INT64_MIN if there were no events.
- * Return false if the events cannot be read to the end, or if the listener returned false.
+ * event, or to the end of the window if events follow, or to INT64_MIN if there were no events.
+ * Return false if the events cannot be read to the end or the listener returned false.
  */
 bool group_read_events(const struct event_group *group, const struct timebase *base,
 		       const struct event_listener *listener, struct group_state *state,

@@ -8,29 +8,29 @@
 #include "reading.h"
 
 /*
- * Size of the buffer for texts of an event, in bytes. Longer texts are allocated. Chosen: most
- * texts are names.
+ * Size of the buffer for an event's texts, in bytes. Longer texts are allocated. Chosen: most texts
+ * are names.
  */
 #define TEXTS_SIZE 4096
-/* Prefix of the fields that are common to all events of a trace.dat file. */
+/* Prefix of fields that all events of a trace.dat file have. */
 #define COMMON "common_"
 
 struct event_reader {
-	struct reading r; /* its types are keyed by the library's pointers to their names */
+	struct reading r; /* event types are found by the address of the library's name */
 	bool failed;
 };
 
-/* Texts of an event, which are not terminated in the file. */
+/* Copies of an event's texts, because texts in the file have no terminating NUL. */
 struct texts {
 	char bytes[TEXTS_SIZE];
 	size_t used;
 	struct longer_text {
 		struct longer_text *older;
 		char bytes[];
-	} * longer; /* list of texts that did not fit into bytes */
+	} * longer; /* list of texts that did not fit into the buffer */
 };
 
-/* The event from which fields are read, and the buffer for its texts. */
+/* The event whose fields are read, and the buffer for its texts. */
 struct source {
 	const struct netsync_io_event *event;
 	struct texts *texts;
@@ -40,7 +40,7 @@ struct source {
 
 #define NO_FIELD UINT32_MAX
 
-/* Return the number of a field in a range of fields, or NO_FIELD if there is none. */
+/* Return the number of a field within a range of fields, or NO_FIELD if it does not exist. */
 static uint32_t find_field_number(const struct netsync_io_event *source, const char *name,
 				  uint32_t from, uint32_t to)
 {
@@ -56,8 +56,8 @@ static const struct netsync_io_event *get_event_source(const struct event *event
 }
 
 /*
- * Read the value of a field by its number. Return false if there is no such field, or if
- * it has no value.
+ * Read the value of a field by the field's number. Return false if the field does not exist or has
+ * no value.
  */
 static bool get_numbered_value(const struct netsync_io_event *source, uint32_t number,
 			       struct netsync_io_value *value)
@@ -150,8 +150,8 @@ static const char *get_event_text(const struct event *event, const char *name)
 }
 
 /*
- * Set an argument to the value of a field. Return false if the field has members, if no format
- * can represent the number, or if out of memory.
+ * Set an argument to the value of a field. Return false if the field has members, if its number
+ * fits no format, or if out of memory.
  */
 static bool set_event_arg(const struct event *event, struct arg *arg,
 			  const struct netsync_io_value *value)
@@ -222,8 +222,8 @@ static bool get_all_event_args(const struct event *event, struct args *args)
 }
 
 /*
- * Find the thread of an event. The fields have the names used by LTTng, in the kernel and
- * in programs, or by ftrace.
+ * Find the thread of an event. The fields are named as by LTTng, in the kernel or in programs, or
+ * as by ftrace.
  */
 static bool get_event_task(const struct event *event, struct event_task *task)
 {
@@ -285,7 +285,7 @@ static bool deliver_event(struct event_reader *reader, const struct netsync_io_e
 	return ok;
 }
 
-/* Pass an event of the library to the listener. Return a value other than 0 to stop. */
+/* Pass an event from the library to the listener. To stop, return a value other than 0. */
 static int use_library_event(void *data, const struct netsync_io_event *from)
 {
 	struct event_reader *reader = data;

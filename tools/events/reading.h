@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* State of reading a host's events that does not depend on the format. */
+/* The state of reading a host's events, for any format. */
 #ifndef NETSYNC_EVENTS_READING_H
 #define NETSYNC_EVENTS_READING_H
 
@@ -14,7 +14,7 @@ struct reading {
 	struct group_state *state; /* state that the waiting parent process displays */
 	struct map types;	   /* types of events, by a key of the format's reader */
 	int64_t now_ns;		   /* corrected time of the last event */
-	bool is_cut;		   /* true if there are events after the window */
+	bool is_cut;		   /* whether there are events after the window */
 };
 
 enum reading_next {

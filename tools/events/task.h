@@ -13,7 +13,10 @@ enum task_role {
 	TASK_DUMPED,  /* thread of lttng_statedump_process_state */
 };
 
-/* Get a thread of an event. Return false if the event names no thread, or its number is invalid. */
+/*
+ * Get a thread that an event names. Return false if the event names no thread or its number is
+ * invalid.
+ */
 bool task_read(const struct event *event, enum task_role role, struct event_task *task);
 
 /* Data of a sched_switch event. */

@@ -6,8 +6,8 @@
 #include "thread-state.h"
 
 struct sched_cpu {
-	struct sched_thread *thread; /* running thread; NULL if none or unknown */
-	int64_t since_ns;	     /* time at which @thread was last set; INT64_MIN if never */
+	struct sched_thread *thread; /* running thread; NULL if none or not known */
+	int64_t since_ns;	     /* last change of @thread; INT64_MIN if none */
 };
 
 struct sched {
@@ -21,8 +21,8 @@ struct sched {
 };
 
 /*
- * Initial number of buckets, which is enough for a small machine. It is doubled when
- * there are as many threads.
+ * Initial number of buckets, which is enough for a small machine. The number is doubled when there
+ * are as many threads.
  */
 #define FIRST_BUCKETS 1024
 
@@ -166,7 +166,7 @@ static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 	thread->is_implied = false;
 }
 
-/* Set the previous state of a thread, which was unknown and is implied by an event. */
+/* Set the previous state of a thread. It was not known, but an event implies it. */
 static void set_implied_state(struct sched_thread *thread, enum sched_state state)
 {
 	thread->state = state;
@@ -186,7 +186,9 @@ static void forget_thread(struct sched *sched, struct sched_thread *thread, int6
 	free(thread);
 }
 
-/* Find a thread that has not ended. The number of an ended thread can be reused for another one. */
+/*
+ * Find a thread that has not ended. If it has ended, its number may belong to another thread now.
+ */
 static struct sched_thread *find_living_thread(struct sched *sched, struct event_task task,
 					       int64_t time_ns)
 {
@@ -206,7 +208,7 @@ static enum sched_state get_thread_state(uint64_t task_state)
 		return SCHED_STOPPED;
 	if (task_state & SCHED_TASK_UNINTERRUPTIBLE)
 		return SCHED_BLOCKED;
-	/* Parked and idle kernel threads are not a load, as sleeping threads are not. */
+	/* Parked and idle kernel threads are not a load, and neither are sleeping threads. */
 	if (task_state & (SCHED_TASK_INTERRUPTIBLE | SCHED_TASK_PARKED | SCHED_TASK_IDLE))
 		return SCHED_SLEEPING;
 	return SCHED_RUNNABLE;
@@ -215,14 +217,14 @@ static enum sched_state get_thread_state(uint64_t task_state)
 static void switch_from_thread(struct sched *sched, struct sched_cpu *cpu, uint32_t number,
 			       struct sched_thread *thread, enum sched_state state, int64_t time_ns)
 {
-	/* If another thread was running, a switch in between was lost. */
+	/* If another thread was running, a switch between the two was lost. */
 	if (cpu->thread && cpu->thread != thread)
 		enter_thread_state(sched, cpu->thread, SCHED_UNKNOWN, time_ns);
 	if (!thread)
 		return;
 	/*
-	 * The thread was running, since the time when the CPU's state became known at the
-	 * earliest.
+	 * The thread was running, but not since before the time at which the CPU's state became
+	 * known.
 	 */
 	if (thread->state == SCHED_UNKNOWN) {
 		if (thread->since_ns < cpu->since_ns)

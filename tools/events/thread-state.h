@@ -36,17 +36,20 @@ struct sched_thread {
 	char name[SCHED_NAME_SIZE]; /* empty if unknown */
 	enum sched_state state;
 	int64_t since_ns; /* INT64_MIN if the state began before all events */
-	/* No event reported the start of the state; the event that ended it implies it. */
+	/*
+	 * Whether only the event that ended the state implies it, because no event reported its
+	 * start.
+	 */
 	bool is_implied;
 	uint32_t cpu;		   /* CPU on which the thread runs, or last ran */
-	void *own;		   /* data of the listener; initially NULL */
-	struct sched_thread *next; /* next thread in the same bucket */
+	void *own;		   /* data of the listener; NULL at first */
+	struct sched_thread *next; /* next thread in the hash bucket */
 };
 
 struct sched_listener {
 	/*
-	 * Called when a thread has left the state thread->state, which it had between
-	 * these times. @from_ns is INT64_MIN if the state began before all events.
+	 * Called when a thread has left the state thread->state, which it had between the two
+	 * times. @from_ns is INT64_MIN if the state began before all events.
 	 */
 	void (*left)(void *data, struct sched_thread *thread, int64_t from_ns, int64_t to_ns);
 	/* Called before a thread is released. Release its member own. */
@@ -60,7 +63,7 @@ struct sched;
 struct sched *sched_new(const struct sched_listener *listener);
 void sched_free(struct sched *sched);
 
-/* Is the report incomplete because memory was exhausted? */
+/* Return whether the states are incomplete because memory was exhausted. */
 bool sched_has_failed(const struct sched *sched);
 
 /* Bits of the kernel's task_state for the thread that a CPU switches from. */
@@ -74,8 +77,8 @@ bool sched_has_failed(const struct sched *sched);
 #define SCHED_TASK_IDLE 0x080
 
 /*
- * Process an event. CPUs from EVENT_MAX_CPUS on, and threads above EVENT_MAX_TID, do not
- * exist in any kernel, and are ignored.
+ * Process an event. No kernel has CPUs from EVENT_MAX_CPUS on or threads above EVENT_MAX_TID.
+ * Events of such CPUs and threads are ignored.
  */
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t cpu,
 		  const struct task_switch *change);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read the input of a command, and find the corrections of its hosts' clocks. They are
- * estimated, or taken from a given result.
+ * Read the input of a command, and find the corrections of its hosts' clocks. The corrections are
+ * estimated, or come from a given result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,8 +68,8 @@ int64_t timebase_find_second(const struct timebase *base)
 }
 
 /*
- * Find the difference between corrected time and the wall-clock time that a trace reports
- * for its start. Return false if it reports none.
+ * Find the difference between corrected time and the wall-clock time that a trace reports for its
+ * start. Return false if the trace does not report it.
  */
 static bool find_wall_shift(const struct timebase *base, const struct netsync_io_trace *trace,
 			    int64_t *shift_ns)
@@ -91,7 +91,7 @@ bool timebase_find_wall_shift(const struct timebase *base, int64_t *shift_ns)
 	int64_t first_ns, last_ns;
 	bool has_trace = false, is_found = false;
 
-	/* Use the reference's own wall clock, or that of any other host. */
+	/* Use the wall clock of the reference or, if it is not known, of any other host. */
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
 		const struct netsync_io_trace trace = get_io_trace_info(base->io, i);
 		const bool is_reference = !strcmp(base->hosts[trace.host].name, base->reference);
@@ -105,12 +105,12 @@ bool timebase_find_wall_shift(const struct timebase *base, int64_t *shift_ns)
 	}
 	if (is_found || has_trace)
 		return is_found;
-	/* Text files do not specify the clock of their times. */
+	/* Text files do not say which clock their times belong to. */
 	*shift_ns = 0;
 	return timebase_find_span(base, &first_ns, &last_ns) && is_since_1970(first_ns);
 }
 
-/* Was every trace read? The events of traces without packets are read only later. */
+/* Return whether every trace was read. The events of traces without packets are read only later. */
 static bool are_all_spans_known(const struct timebase *base)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
