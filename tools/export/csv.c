@@ -19,13 +19,13 @@ struct message_csv {
 	const struct export *export;
 };
 
-/* One end of a message, with its corrected time. */
+/* One end of a message, with the end's corrected time. */
 struct end {
 	bool known;
 	int64_t time_ns;
 	int64_t bound_ns;
-	int64_t lo_ns; /* earliest time of the end; INT64_MIN if unknown */
-	int64_t hi_ns; /* latest time of the end; INT64_MAX if unknown */
+	int64_t lo_ns; /* earliest possible time, or INT64_MIN if not known */
+	int64_t hi_ns; /* latest possible time, or INT64_MAX if not known */
 };
 
 static struct end correct_message_end(const struct timebase_host *host, int64_t time_ns)
@@ -85,7 +85,7 @@ static void put_csv_port(FILE *out, const struct netsync_message *msg, const uin
 	put_csv_time(out, msg->fields & NETSYNC_HAS_PORTS, port);
 }
 
-/* Is an end of a message within the window? An uncorrected time is in no window. */
+/* Return whether an end of a message is within the window. An uncorrected time is in no window. */
 static bool is_end_in_window(const struct export *export, const struct end *end)
 {
 	const bool is_whole = export->base->begin_ns == INT64_MIN &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Export the events of a host, in order of time. Some events determine the states of
- * threads. All others are instants of the thread or CPU on which they occurred.
+ * Export the events of a host in order of time. Some events change the states of threads. All
+ * others are instants on the track of the thread or CPU on which they occurred.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,15 +16,15 @@
 
 struct export_reader;
 
-/* Properties that all events with one name share. */
+/* Properties that all events with the same name share. */
 struct event_class {
 	bool shown;
-	bool is_tcp; /* its field "flags" contains flags of a TCP header */
-	/* Its field "flags" contains flags of a TCP header if the protocol is TCP. */
+	bool is_tcp; /* whether its field "flags" contains TCP flags */
+	/* whether its field "flags" contains TCP flags if the protocol is TCP */
 	bool may_be_tcp;
 	/*
-	 * Update the states of threads. Return false if the event does not change them, so that
-	 * it is exported as an instant.
+	 * Update the states of threads. If the event does not change a state, return false, so that
+	 * the event is exported as an instant.
 	 */
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
 		     const struct event *event);
@@ -124,7 +124,7 @@ static bool export_exit(struct export_reader *reader, const struct event_class *
 
 /* ---- classes of events -------------------------------------------------- */
 
-/* Names of events in LTTng and ftrace. For a system call, the beginning of the name. */
+/* Names of events in LTTng and ftrace. For system calls, these are beginnings of names. */
 static const struct {
 	const char *name;
 	bool (*take)(struct export_reader *reader, const struct event_class *class,
@@ -275,7 +275,7 @@ static bool export_loss(void *data, const struct event_loss *loss)
 struct events_job {
 	struct timeline *timeline;
 	const struct export *export;
-	/* Number of CPUs of the previous hosts, which precede this host's CPUs. */
+	/* Number of CPUs of all previous hosts. The numbers of this host's CPUs follow them. */
 	uint32_t num_cpus;
 };
 
@@ -299,7 +299,7 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 		.threads.first_cpu = job->num_cpus,
 	};
 	const struct event_listener listener = { export_event, export_loss, &reader };
-	/* Count only events before 1970 that are in this part. */
+	/* Count events before 1970 only for this part. */
 	const uint64_t num_early = timeline->num_early;
 	bool ok = timeline->format->begin_part(timeline, group->host + 1) &&
 		  threads_open(&reader.threads) &&
@@ -309,7 +309,7 @@ static bool export_group(void *data, const struct event_group *group, struct gro
 
 	state->number = timeline->num_early - num_early;
 	state->num_cpus = reader.threads.num_cpus;
-	/* Everything else is released with the process. */
+	/* All other memory is released when the process ends. */
 	return ok;
 }
 

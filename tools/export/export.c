@@ -14,10 +14,10 @@
 
 struct export_settings {
 	struct input input;
-	bool csv, perfetto; /* requested format; exactly one is set */
+	bool csv, perfetto; /* requested format; exactly one of these is set */
 	bool events;
 	struct time_window window;
-	char **globs; /* names of requested events; all events if there are none */
+	char **globs; /* patterns for names of requested events; none means all events */
 	size_t num_globs;
 	unsigned int timeline; /* number of the format, or TIMELINE_NOT_SAID */
 	struct destination output;
@@ -51,7 +51,7 @@ static bool check_export_arguments(const struct export_settings *set)
 	return input_check_model(&set->input);
 }
 
-/* Take names of events, which are separated by commas. */
+/* Read patterns for names of events, which are separated by commas. */
 static bool parse_globs_option(void *at, const struct option_row *row, const char *text)
 {
 	struct export_settings *set = at;
@@ -138,7 +138,7 @@ static void spool_exported_packet(void *data, const struct netsync_packet *pkt)
 	spool_put_record(data, pkt);
 }
 
-/* Open spools for everything that will be written. */
+/* Open spools for all data that will be written. */
 static bool open_spools(struct export_job *job)
 {
 	job->export.events = job->set->events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of netsync export. export.c reads the traces. Each format has a file that
- * writes the contents of the spools.
+ * The parts of netsync export. export.c reads the traces. For each format, one file writes the
+ * contents of the spools.
  */
 #ifndef NETSYNC_EXPORT_H
 #define NETSYNC_EXPORT_H
@@ -15,18 +15,18 @@ struct export
 {
 	const struct timebase *base; /* the traces that were read, and their window */
 	struct spool *messages;	     /* messages as struct netsync_message */
-	/* Packet events as struct netsync_packet; NULL if not needed. */
+	/* Packet events as struct netsync_packet, or NULL if they are not needed. */
 	struct spool *packets;
-	bool events;				/* also export all other events */
+	bool events;				/* whether to export all other events, too */
 	const struct timeline_format *timeline; /* format of the viewer's file */
-	/* Names of requested events; all events if there are none. */
+	/* Patterns for names of requested events; none means all events. */
 	const char **globs;
 	size_t num_globs;
 };
 
 /*
- * Format an IPv6 address, or an IPv4 address mapped to IPv6, as text. The size of @text
- * is INET6_ADDRSTRLEN. Return @text.
+ * Format an IPv6 address, or an IPv4 address mapped to IPv6, as text. @text must have room for
+ * INET6_ADDRSTRLEN characters. Return @text.
  */
 char *export_format_address(const uint8_t address[16], char *text);
 

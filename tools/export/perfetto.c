@@ -12,7 +12,7 @@
 struct perfetto {
 	struct timeline timeline;
 	const struct export *export;
-	uint64_t messages; /* number of messages so far */
+	uint64_t messages; /* number of messages written so far */
 };
 
 /* ---- packets and messages ---------------------------------------------- */
@@ -67,7 +67,7 @@ static char *format_packet_name(char name[NAME_SIZE], uint8_t protocol, bool has
 	return name;
 }
 
-/* The arguments of a packet, and buffers for their texts. */
+/* The arguments of a packet, with buffers for their texts. */
 struct packet_args {
 	struct arg list[10];
 	size_t num;
@@ -136,7 +136,7 @@ static bool put_perfetto_packet(void *data, const void *record)
 	return !ferror(p->timeline.out);
 }
 
-/* Put an end of a message that has no known packet event. */
+/* Put an end of a message whose packet event is not known. */
 static void put_message_end(struct perfetto *p, struct track track, int64_t time_ns,
 			    const char *name, const char *other)
 {

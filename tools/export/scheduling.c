@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the actions of a host's scheduler, event by event, for a format with scheduling
- * tables. The thread that runs on each CPU, and the state of each thread, follow from
- * these actions. CPUs are numbered across all hosts.
+ * Write the actions of a host's scheduler, one for each event, for a format with scheduling tables.
+ * Viewers derive the running thread of each CPU and the state of each thread from these actions.
+ * CPUs are numbered across all hosts.
  */
 #include "perfetto.h"
 
@@ -15,7 +15,7 @@ bool scheduling_can_add_host(const struct threads *threads)
 	       threads->first_cpu < TIMELINE_MAX_CPUS;
 }
 
-/* Do the tables include events on this CPU at this time? */
+/* Return whether the tables can contain an event on this CPU at this time. */
 static bool can_put_sched_event(struct threads *threads, uint32_t cpu, int64_t time_ns)
 {
 	if (!threads->show_states || !threads->timeline->format->sched || cpu >= EVENT_MAX_CPUS ||
@@ -26,7 +26,7 @@ static bool can_put_sched_event(struct threads *threads, uint32_t cpu, int64_t t
 	return scheduling_can_add_host(threads) && threads->first_cpu + cpu < TIMELINE_MAX_CPUS;
 }
 
-/* Describe a thread. A @thread of NULL is the idle thread. */
+/* Describe a thread. If @thread is NULL, describe the idle thread. */
 static struct timeline_task describe_task(struct threads *threads, struct sched_thread *thread)
 {
 	return (struct timeline_task){
@@ -69,8 +69,8 @@ static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time
 }
 
 /*
- * Imply a running or runnable state. A sleeping state cannot be expressed: only a switch
- * could do so, and a switch needs a CPU.
+ * Imply that a thread is running or runnable. A sleeping state cannot be implied, because only a
+ * switch could do this, and a switch needs a CPU.
  */
 void scheduling_put_implied(struct threads *threads, struct sched_thread *thread, int64_t since_ns)
 {
@@ -81,11 +81,10 @@ void scheduling_put_implied(struct threads *threads, struct sched_thread *thread
 }
 
 /*
- * If another thread ran on the CPU than the one switched from, a switch was lost. Put
- * that switch, because the tables assume that each switch is from the running thread. The
- * state of the other thread since then is unknown, which the tables cannot express.
- * Sleeping is the closest state, because a sleeping thread neither uses nor waits for a
- * CPU.
+ * If another thread ran on the CPU than the one that the event switches from, an earlier switch was
+ * lost. Put the lost switch, because the tables assume that each switch is from the running thread.
+ * The tables cannot express that the other thread's state has not been known since then. Sleeping
+ * is the closest state, because a sleeping thread neither uses a CPU nor waits for one.
  */
 void scheduling_put_missed_switch(struct threads *threads, uint32_t cpu,
 				  const struct task_switch *change)
@@ -94,8 +93,8 @@ void scheduling_put_missed_switch(struct threads *threads, uint32_t cpu,
 	struct sched_thread *from = sched_find_thread(threads->sched, change->from);
 
 	/*
-	 * The switch implies since when the thread ran, and scheduling_put_implied() puts that
-	 * state.
+	 * The switch implies since when the thread has been running. scheduling_put_implied() puts
+	 * this state.
 	 */
 	if (from && from->state == SCHED_UNKNOWN)
 		from = NULL;
@@ -126,8 +125,8 @@ void scheduling_put_waking(struct threads *threads, uint32_t cpu, struct event_t
 }
 
 /*
- * The tables cannot express that the running thread is unknown. Make the CPU idle, so
- * that no thread seems to run until the next switch, and put a loss of events.
+ * The tables cannot express that the running thread is not known. Make the CPU idle, so that no
+ * thread seems to run until the next switch, and put a loss of events.
  */
 void scheduling_put_loss(struct threads *threads, uint32_t cpu)
 {

@@ -9,18 +9,18 @@
 #include "perfetto.h"
 
 /*
- * Maximum number of names of a thread. A thread that changes its name when a program
- * starts gets a track for each name; further names share the last track. Chosen: two or
- * three names are common.
+ * Maximum number of names of a thread that have tracks of their own. A thread usually gets a new
+ * name when a program starts. All further names share the last track. Chosen: two or three names
+ * are common.
  */
 #define MAX_NAMES 4
 
 /* A system call, and its arguments at the time of the call. */
 struct call {
-	const char *name; /* owned by the caller; NULL if none */
+	const char *name; /* name, which the caller owns, or NULL if there is no call */
 	int64_t since_ns;
 	size_t num_args;
-	struct arg *args; /* names and texts of the arguments follow the array */
+	struct arg *args; /* the names and texts of the arguments follow this array */
 };
 
 /* State of a thread's tracks. */
@@ -28,9 +28,9 @@ struct shown_thread {
 	uint32_t number;	    /* number of its tracks */
 	uint32_t first_number;	    /* number of the tracks of its first name */
 	char name[SCHED_NAME_SIZE]; /* name of its current tracks */
-	unsigned int num_names;	    /* number of its names so far; 0 if not named yet */
-	bool is_old;		    /* the thread existed before all events */
-	bool is_forked;		    /* the thread was forked, and its first call follows */
+	unsigned int num_names;	    /* number of names so far, or 0 before the first name */
+	bool is_old;		    /* whether the thread existed before all events */
+	bool is_forked;		    /* whether the thread was forked and has made no call yet */
 	bool has_called;	    /* the thread has made a system call */
 	int64_t forked_ns;
 	struct call call;
@@ -55,8 +55,8 @@ static struct track get_thread_track(const struct threads *threads, enum track_k
 }
 
 /*
- * Return a number for tracks, which is the thread's id unless another track has it. If
- * the numbers from TRACK_MORE_THREADS on are used up, two threads share a track.
+ * Return a number for tracks. It is the thread's id, unless another track has this number. If the
+ * numbers from TRACK_MORE_THREADS on are used up, two threads share a track.
  */
 static uint32_t choose_track_number(struct threads *threads, uint32_t tid)
 {
@@ -91,7 +91,7 @@ static void name_thread_tracks(struct threads *threads, const struct sched_threa
 				       state);
 }
 
-/* Return the track of a thread under its current name. */
+/* Return the track for a thread and its current name. */
 static struct track make_thread_track(struct threads *threads, enum track_kind kind,
 				      const struct sched_thread *thread, struct shown_thread *shown)
 {
@@ -131,7 +131,10 @@ static void put_timeline_slice(struct threads *threads, const struct timeline_ev
 	threads->timeline->format->slice(threads->timeline, event, end_ns);
 }
 
-/* Limit the displayed start of a span that began at @from_ns. Return true if it was changed. */
+/*
+ * Limit the displayed start of a span that began at @from_ns to the window. Return true if the
+ * start was changed.
+ */
 static bool clamp_begin_to_window(const struct threads *threads, int64_t *from_ns)
 {
 	const int64_t window_ns = threads->export->base->begin_ns;
