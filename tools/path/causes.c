@@ -69,7 +69,7 @@ void causes_note_disk(struct causes *causes, uint32_t cpu, uint32_t device)
 
 /* ---- packets -------------------------------------------------------------- */
 
-/* Add bytes to a hash by FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). */
+/* Add bytes to an FNV-1a hash with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). */
 static uint64_t add_key_bytes(uint64_t key, const void *bytes, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
@@ -78,8 +78,8 @@ static uint64_t add_key_bytes(uint64_t key, const void *bytes, size_t num)
 }
 
 /*
- * Return a hash of fields that are equal at the sender and the receiver of a packet, or 0 if
- * none are known.
+ * Return a hash of the fields that are equal at a packet's sender and receiver, or 0 if the event
+ * has no such fields.
  */
 static uint64_t make_cause_key(const struct event *event)
 {
@@ -129,7 +129,7 @@ void causes_note_received(struct causes *causes, const struct event *event, enum
 
 /* ---- causes --------------------------------------------------------------- */
 
-/* Did a packet arrive on this CPU at or after @since_ns? */
+/* Return whether a packet arrived on this CPU at @since_ns or later. */
 static bool has_packet_since(const struct cpu_contexts *cpu, int64_t since_ns)
 {
 	for (size_t i = 0; i < NUM_PLACES; i++)
@@ -156,7 +156,7 @@ static void set_interrupt_cause(struct graph_record *record, const struct cpu_co
 	const struct context *in = &cpu->stack[cpu->num - 1];
 	const bool is_soft = in->kind == CONTEXT_SOFTIRQ;
 
-	/* Disk drivers may poll for completion by a timer. */
+	/* Disk drivers may use a timer to poll for the completion of requests. */
 	if (in->has_disk || (is_soft && in->number == SOFTIRQ_BLOCK))
 		record->what = CAUSE_DISK;
 	else if (in->kind == CONTEXT_TIMER ||
@@ -173,8 +173,8 @@ static void set_interrupt_cause(struct graph_record *record, const struct cpu_co
 }
 
 /*
- * Set the cause to the running thread, or, if the thread handles network interrupts, to a
- * packet.
+ * Set the cause to the running thread. If this thread handles network interrupts, set the cause to
+ * a packet.
  */
 static void set_thread_cause(struct graph_record *record, const struct cpu_contexts *cpu,
 			     const struct sched_thread *thread)

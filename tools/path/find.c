@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Find the path of a thread from the events of all hosts, and advise on missing events. */
+/* Find the path of a thread from the events of all hosts. Print advice if events are missing. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool has_thread_name(const struct record_thread *thread, const char *name
 	return !strcmp(name, number) || !strcmp(name, thread->name);
 }
 
-/* Return the thread that created this thread during the trace, or NULL if unknown. */
+/* Return the thread that created this thread during the trace, or NULL if it is not known. */
 static const struct record_thread *find_creator(const struct critical_path *path, struct actor who)
 {
 	const struct exec_graph *graph = &path->graph;
@@ -85,10 +85,10 @@ static const struct record_thread *find_creator(const struct critical_path *path
 	return path_find_thread(path, (struct actor){ who.host, cause->cause.thread });
 }
 
-/* Threads with a given name or number. */
+/* Threads with the requested name or number. */
 struct named_threads {
 	uint32_t num;
-	uint32_t num_origins; /* number of threads that no other of these threads created */
+	uint32_t num_origins; /* number of those threads that none of the others created */
 	struct actor origin;  /* last of the threads counted by num_origins */
 	char list[256];
 };
@@ -109,7 +109,9 @@ static void add_named_thread(struct named_threads *found, const struct critical_
 		 thread->name);
 }
 
-/* Find the threads with a name or number, on one host, or on all hosts if @host is NULL. */
+/*
+ * Find the threads with the requested name or number on one host, or on all hosts if @host is NULL.
+ */
 static void find_named_threads(struct named_threads *found, const struct critical_path *path,
 			       const char *host, size_t length, const char *name)
 {
@@ -203,7 +205,7 @@ static void explain_host_gaps(const struct critical_path *path, uint32_t host)
 
 /* ---- the path ------------------------------------------------------------------ */
 
-/* Find the path. If there is no path, or if out of memory, print a message and return false. */
+/* Find the path. If there is no path or memory is exhausted, print a message and return false. */
 static bool walk_path_or_complain(struct critical_path *path)
 {
 	if (!path_walk(path))
@@ -223,7 +225,7 @@ bool path_find(struct critical_path *path, struct spool *messages,
 }
 
 /*
- * Warn if the requested thread never runs on the path, because it may only appear in
+ * Print a warning if the requested thread never runs on the path. The thread may occur only in
  * events of other threads.
  */
 static void explain_unknown_thread(const struct critical_path *path)

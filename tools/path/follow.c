@@ -15,16 +15,16 @@ struct thread_follower {
 	struct causes causes;
 	struct record_host info;
 	uint32_t cpu;	/* CPU of the current event */
-	bool is_switch; /* the current event reports which thread runs on the CPU */
+	bool is_switch; /* whether the current event reports which thread runs on the CPU */
 	int64_t now_ns; /* time on the host's clock, before shift_ns is added */
 	bool failed;	/* memory is exhausted */
 };
 
-/* Use of an event type. Most types are not used. */
+/* How events of a type are used. Most types are not used. */
 struct event_use {
 	bool (*take)(struct thread_follower *reader, const struct event_use *use,
 		     const struct event *event);
-	uint32_t number; /* parameter of the function, which depends on the function */
+	uint32_t number; /* parameter, whose meaning depends on the function */
 };
 
 /* ---- threads -------------------------------------------------------------- */
@@ -52,8 +52,8 @@ static uint32_t put_graph_record(struct thread_follower *reader, const struct gr
 	int64_t time_ns;
 
 	/*
-	 * Records before the window are never read, and the exact begin of the window is
-	 * not needed.
+	 * Records before the window are never read. The beginning of the window need not be exact
+	 * here.
 	 */
 	if (reader->base->begin_ns != INT64_MIN &&
 	    (!timebase_correct_time(reader->host, record->at_ns, &time_ns) ||
@@ -142,9 +142,9 @@ static bool is_thread_waiting(const struct sched_thread *thread)
 }
 
 /*
- * Record what woke a thread. sched_waking occurs in the waker's context. sched_wakeup occurs
- * later, perhaps on the CPU of the woken thread, and is only used if there is no sched_waking. A
- * thread can be woken while it is still going to sleep.
+ * Record what woke a thread. sched_waking occurs in the waker's context. sched_wakeup occurs later,
+ * possibly on the CPU of the woken thread. It is only used if there is no sched_waking. A thread
+ * can be woken while it is about to sleep.
  */
 static bool follow_wakeup(struct thread_follower *reader, const struct event_use *use,
 			  const struct event *event)
@@ -175,7 +175,7 @@ static bool follow_wakeup(struct thread_follower *reader, const struct event_use
 	return !reader->failed;
 }
 
-/* A new thread's first record names its creator. */
+/* The first record of a new thread names its creator. */
 static bool follow_fork(struct thread_follower *reader, const struct event_use *use,
 			const struct event *event)
 {
@@ -348,7 +348,7 @@ static const struct event_use *find_event_use(const char *name)
 						  { follow_exit, CONTEXT_TIMER } };
 	const char *colon = strchr(name, ':');
 	const char *plain = colon ? colon + 1 : name;
-	/* Timers are called in this interrupt, perhaps without events of their own. */
+	/* In this interrupt, the kernel calls timers, possibly without events of their own. */
 	const bool is_timer = strstr(plain, "local_timer_");
 
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
@@ -399,7 +399,7 @@ static void extend_states_until(struct thread_follower *reader, int64_t until_ns
 {
 	int64_t time_ns;
 
-	/* The difference between the clocks' rates does not matter here. */
+	/* Here, the difference between the clocks' rates does not matter. */
 	if (reader->now_ns != INT64_MIN &&
 	    timebase_correct_time(reader->host, reader->now_ns, &time_ns) && until_ns > time_ns)
 		reader->now_ns += until_ns - time_ns;
@@ -433,7 +433,7 @@ bool follow_group(const struct event_group *group, const struct timebase *base,
 	reader->info.threads = NO_RECORD;
 	reader->now_ns = INT64_MIN;
 	reader->sched = sched_new(&threads);
-	/* Everything is released when the process ends. */
+	/* All memory is released when the process ends. */
 	if (!reader->sched || !causes_open(&reader->causes, reader->sched) ||
 	    !group_read_events(group, base, &listener, state, &until_ns))
 		return false;

@@ -21,7 +21,7 @@
 
 enum piece_kind {
 	PIECE_RUNNING,
-	PIECE_PREEMPTED, /* runnable, while another thread ran or the CPU was waking up */
+	PIECE_PREEMPTED, /* runnable while another thread ran or the CPU woke up */
 	PIECE_DISK,
 	PIECE_TIMER,
 	PIECE_NETWORK,	 /* a packet was in transit */
@@ -30,10 +30,10 @@ enum piece_kind {
 	NUM_PIECES,
 };
 
-/* Reason why a piece is unknown. */
+/* The reason for which an activity is unknown. */
 enum piece_reason {
 	REASON_NONE,
-	REASON_WAITS,  /* the thread was still waiting when the events ended */
+	REASON_WAITS,  /* the thread was still waiting at the end of the events */
 	REASON_UNSEEN, /* no event reports the cause, or events were lost */
 	REASON_WAKER,  /* the waker is unknown */
 	REASON_SENDER, /* no trace contains the event of sending the packet */
@@ -41,33 +41,33 @@ enum piece_reason {
 	NUM_REASONS,
 };
 
-/* A thread on a host. The thread is NO_THREAD for work that is not done for any thread. */
+/* A thread on a host. Work that is not done for any thread has the thread NO_THREAD. */
 struct actor {
 	uint32_t host;
 	uint32_t thread;
 };
 
-/* A piece of the path. */
+/* A piece of the path: one activity of one thread, or one wait for a device or packet. */
 struct path_piece {
 	struct actor who;
-	/* The running thread if PIECE_PREEMPTED, or the sender if PIECE_NETWORK. */
+	/* For PIECE_PREEMPTED, the running thread. For PIECE_NETWORK, the sender. */
 	struct actor other;
 	bool has_other;
 	uint8_t kind;		  /* enum piece_kind */
 	uint8_t reason;		  /* enum piece_reason */
-	bool is_uncertain;	  /* PIECE_NETWORK: within the bounds, it may have taken no time */
+	bool is_uncertain;	  /* PIECE_NETWORK: within the bounds, it may take no time */
 	uint32_t detail;	  /* PIECE_DISK: device; PIECE_INTERRUPT: number */
-	uint32_t charge;	  /* index of the charged thread */
+	uint32_t charge;	  /* index of the thread to which the time is charged */
 	int64_t begin_ns, end_ns; /* corrected times */
 	int64_t bound_ns;	  /* PIECE_NETWORK: error of its duration, or NETSYNC_UNKNOWN */
 };
 
 #define NO_CHARGE UINT32_MAX
 
-/* A thread that another thread waits for. The first charge is the thread of the path. */
+/* A thread for which another thread waits. The first charge is the thread of the path. */
 struct charge {
 	struct actor who;
-	uint32_t parent;      /* charge of the waiting thread, or NO_CHARGE */
+	uint32_t parent;      /* charge of the thread that waits for it, or NO_CHARGE */
 	uint32_t child, next; /* first one that it waits for; next one with the same parent */
 	uint32_t depth;
 	uint64_t ns[NUM_PIECES];
@@ -79,22 +79,22 @@ struct critical_path {
 	struct messages messages;
 	struct actor who;
 	int64_t begin_ns, end_ns;
-	struct path_piece *pieces; /* sorted by time; each piece ends where the next one begins */
+	struct path_piece *pieces; /* in order of time; each piece ends where the next one begins */
 	size_t num_pieces, room;
 	struct charge *charges;
 	uint32_t num_charges;
 };
 
-/* The thread whose path is requested. One of the members is given; the other is NULL. */
+/* The thread whose path is requested. One member is given, and the other one is NULL. */
 struct path_thread_name {
 	char *thread;  /* HOST:TID or HOST:NAME */
 	char *command; /* NAME of a thread on any host */
 };
 
 /*
- * Find the path in the events of all hosts of path->base, which must be set, and in the
- * messages of traffic_spool_messages(). If there is no path, print a message and return false.
- * Release the path in either case.
+ * Find the path in the events of all hosts of path->base, which must be set, and in the messages
+ * from traffic_spool_messages(). If there is no path, print a message and return false. Release the
+ * path even then.
  */
 bool path_find(struct critical_path *path, struct spool *messages,
 	       const struct path_thread_name *of);
@@ -103,15 +103,15 @@ void path_explain(const struct critical_path *path);
 void path_release(struct critical_path *path);
 
 /*
- * Walk the path of path->who within the window of path->base. If the path has no pieces,
- * the thread does nothing in the window. Return false if out of memory.
+ * Follow the path of path->who within the window of path->base. If the thread does nothing in the
+ * window, the path has no pieces. Return false if out of memory.
  */
 bool path_walk(struct critical_path *path);
 
 /* Return the name of a kind or of a reason, for people. */
 const char *path_get_kind_name(enum piece_kind kind);
 const char *path_get_reason_text(enum piece_reason reason);
-/* Return a thread, or NULL if there is no such thread or no information about it. */
+/* Return a thread, or NULL if there is no such thread or nothing is known about it. */
 const struct record_thread *path_find_thread(const struct critical_path *path, struct actor who);
 
 #endif

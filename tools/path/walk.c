@@ -22,23 +22,23 @@
 #include "path.h"
 
 /*
- * Maximum number of steps from thread to thread at one time. If the clocks are right,
- * there are only a few. Chosen.
+ * Maximum number of steps from thread to thread without a change of time. With correct clocks, only
+ * a few steps occur. Chosen.
  */
 #define MAX_STANDING 4096
 
-/* A state of a thread, up to the current time of the path. */
+/* A state of a thread, from its beginning to the current time of the path. */
 struct spot {
 	struct actor who;
 	enum sched_state state;
 	int64_t begin_ns, end_ns; /* times on the host's clock */
 	uint32_t before, cause, cpu_before;
-	bool is_known; /* false if there is no such state */
+	bool is_known; /* false if the state is not known */
 };
 
 struct frame {
 	struct spot spot;
-	int64_t from_ns; /* time back to which it is followed */
+	int64_t from_ns; /* time back to which the state is followed */
 	uint32_t charge;
 };
 
@@ -47,13 +47,13 @@ struct walk {
 	struct frame *frames;
 	size_t num, room;
 	int64_t now_ns;
-	unsigned int standing; /* number of steps at the current time */
+	unsigned int standing; /* number of steps without a change of time */
 	bool failed;
 };
 
 /* ---- pieces ---------------------------------------------------------------- */
 
-/* Add a piece from @from_ns to the current time, which then becomes @from_ns. */
+/* Add a piece from @from_ns to the path's current time. @from_ns becomes the current time. */
 static void add_path_piece(struct walk *walk, const struct frame *frame, int64_t from_ns,
 			   struct path_piece piece)
 {
@@ -89,15 +89,14 @@ static bool is_same_actor(struct actor a, struct actor b)
 	return a.host == b.host && a.thread == b.thread;
 }
 
-/* Return the charge of @who, who works while the thread of @parent waits. */
+/* Return the charge for @who, which works while the thread of @parent waits. */
 static uint32_t get_path_charge(struct walk *walk, uint32_t parent, struct actor who)
 {
 	struct critical_path *path = walk->path;
 	struct charge *charges = path->charges, *last;
 
 	/*
-	 * If threads alternately wait for each other, reuse their charges, which bounds the
-	 * depth.
+	 * If threads wait for each other in turns, use their charges again, which limits the depth.
 	 */
 	for (uint32_t i = parent; i != NO_CHARGE; i = charges[i].parent)
 		if (is_same_actor(charges[i].who, who))
@@ -141,7 +140,7 @@ static int64_t choose_later_time(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Return the state in a record, or an unknown state if there is no record. */
+/* Return the state in a record. If there is no record, return an unknown state. */
 static struct spot make_state_spot(const struct walk *walk, struct actor who, uint32_t number)
 {
 	const struct graph_record *record = graph_get_record(&walk->path->graph, who.host, number);
@@ -160,7 +159,7 @@ static struct spot make_state_spot(const struct walk *walk, struct actor who, ui
 	};
 }
 
-/* Return the state of a waker or sender, at the time of the wakeup or of sending. */
+/* Return the state of a waker or sender at the time of the wakeup or of sending. */
 static struct spot make_waker_spot(const struct graph_record *cause, uint32_t host)
 {
 	return (struct spot){
@@ -181,7 +180,7 @@ struct sent {
 	const struct graph_record *send;
 	uint32_t host;
 	int64_t time_ns;   /* corrected time of sending */
-	int64_t bound_ns;  /* error of the time in transit */
+	int64_t bound_ns;  /* error bound for the time in transit */
 	bool is_uncertain; /* the order of sending and receiving is uncertain */
 };
 
@@ -216,7 +215,7 @@ static bool is_sent_by(const struct walk *walk, const struct spooled *message, s
 	return true;
 }
 
-/* Find the origin of a packet that a host received. Return false if it is unknown. */
+/* Find where a packet that a host received was sent. Return false if this is not known. */
 static bool find_sent_message(const struct walk *walk, const struct graph_record *cause,
 			      uint32_t host, struct sent *sent)
 {
@@ -269,8 +268,8 @@ static enum piece_kind get_piece_kind(enum cause_kind cause)
 }
 
 /*
- * Explain the wait of @waiting, back to @from_ns, by the cause that ended it and by the activity
- * before that cause. The event of sending a packet also has a cause.
+ * Explain the wait of @waiting, back to @from_ns. The explanation is the cause that ended the wait,
+ * and the activity before this cause. Sending a packet has a cause, too.
  */
 static void explain_wait(struct walk *walk, const struct frame *waiting,
 			 const struct graph_record *cause, int64_t from_ns)
@@ -321,7 +320,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 			add_unknown_piece(walk, &on, from_ns, REASON_SENDER);
 			return;
 		}
-		/* Charge the sender's interrupts to the threads that wait for them. */
+		/* Charge the time of the sender's interrupts to the threads that wait for them. */
 		cause = sent.send;
 		who = (struct actor){ sent.host, NO_THREAD };
 		if (++walk->standing > MAX_STANDING)
@@ -329,10 +328,7 @@ static void explain_wait(struct walk *walk, const struct frame *waiting,
 	}
 }
 
-/*
- * Add the time in which a thread was runnable, with the threads that ran on its CPU in the
- * meantime.
- */
+/* Add the time in which a thread was runnable, and the threads that ran on its CPU meanwhile. */
 static void add_preempted_piece(struct walk *walk, const struct frame *frame, int64_t from_ns)
 {
 	const struct spot *spot = &frame->spot;
@@ -364,7 +360,7 @@ static bool is_waiting_state(enum sched_state state)
 	return state == SCHED_SLEEPING || state == SCHED_BLOCKED || state == SCHED_STOPPED;
 }
 
-/* Add the part of a state that is in the window, and go back before it. */
+/* Add the part of a state that is within the window, and continue with the previous state. */
 static void walk_state(struct walk *walk, struct frame *frame, const struct graph_record *cause,
 		       int64_t from_ns)
 {
@@ -372,7 +368,10 @@ static void walk_state(struct walk *walk, struct frame *frame, const struct grap
 	const struct spot *spot = &waiting.spot;
 
 	if (spot->state == SCHED_UNKNOWN && cause && cause->what == CAUSE_THREAD) {
-		/* The thread did not exist before this time, so continue with its creator. */
+		/*
+		 * Before this time, the thread did not exist, so continue with the thread that
+		 * created it.
+		 */
 		frame->spot = make_waker_spot(cause, spot->who.host);
 		frame->charge = get_path_charge(walk, frame->charge, frame->spot.who);
 		return;
@@ -412,7 +411,9 @@ static void walk_one_state(struct walk *walk)
 
 /* ---- the whole walk -------------------------------------------------------- */
 
-/* Find the thread's last state in the window, other than dead. Return false if there is none. */
+/*
+ * Find the thread's last state in the window, except the state dead. Return false if there is none.
+ */
 static bool begin_walk(struct walk *walk, struct spot *spot)
 {
 	const struct critical_path *path = walk->path;
