@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs a beacon on one machine: chooses its neighbours, and exchanges packets with them. */
+/* Run a beacon on one machine: choose the machine's neighbours, and exchange packets with them. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -17,10 +17,11 @@
 /* ---- neighbours ---------------------------------------------------------- */
 
 /*
- * The machines form a circle; each is connected with the machines k and k + 1 places away
- * on either side. This graph is connected, usually even if some machines are missing.
- * With k = ceil((sqrt(2 n - 1) - 1) / 2), any two machines are at most k steps apart, the
- * minimum for two distances. Up to five machines are all connected with each other.
+ * The machines form a circle. Each machine is connected with the machines that are k and k + 1
+ * places away in both directions. This graph is connected, and usually remains connected if some
+ * machines are missing. With k = ceil((sqrt(2 n - 1) - 1) / 2), any two machines are at most k
+ * steps apart, which is the minimum for two distances. With up to five machines, each machine is
+ * connected with all others.
  */
 unsigned int beacon_choose_neighbours(unsigned int num, unsigned int id,
 				      uint16_t peers[BEACON_NEIGHBOURS])
@@ -60,7 +61,7 @@ static int open_beacon_socket(int family, uint16_t port, int *sock)
 		return -errno;
 	if (family == AF_INET6)
 		setsockopt(*sock, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	else /* packets that must not be fragmented would get no IP id */
+	else /* the kernel gives no IP id to packets that must not be fragmented */
 		setsockopt(*sock, IPPROTO_IP, IP_MTU_DISCOVER, &with_id, sizeof(with_id));
 	if (!bind(*sock, &address.any, size) && !getsockname(*sock, &address.any, &size))
 		/* The port is at the same offset in both address structures. */
@@ -114,7 +115,7 @@ static void add_address(struct beacon_peer *peer, const struct addrinfo *info)
 {
 	struct sockaddr_storage address = { 0 };
 
-	/* Skip loopback addresses, which would lead to this machine itself. */
+	/* Skip loopback addresses, which would lead to this machine. */
 	if (is_loopback(info->ai_addr) || peer->num_addresses == BEACON_ADDRESSES)
 		return;
 	memcpy(&address, info->ai_addr, info->ai_addrlen);
@@ -151,7 +152,7 @@ struct beacon_packet {
 	uint64_t magic;
 	uint64_t session;
 	uint64_t count; /* number of all packets sent to this peer */
-	uint64_t time;	/* time of the probe on the prober's clock; 0 for other packets */
+	uint64_t time;	/* time of a probe on the prober's clock, or 0 for other packets */
 	uint16_t from;
 	uint16_t to;
 	uint8_t kind;
@@ -159,13 +160,13 @@ struct beacon_packet {
 };
 
 /*
- * Range of packet lengths over IPv6, where packets are distinguished by length. Pairs of
- * different lengths in this range fit into the minimum MTU of IPv6, less headers.
+ * Range of packet lengths over IPv6, where only lengths distinguish packets. The packets of a pair
+ * differ in length. All lengths in this range fit into the minimum MTU of IPv6, minus headers.
  */
 #define LENGTH_MIN 64
 #define LENGTH_MAX 1232
 #define LENGTH_PAIRS ((LENGTH_MAX - LENGTH_MIN) / 2)
-/* Time within which no length is repeated if possible, s. Chosen. */
+/* Time within which lengths are not repeated if possible, s. Chosen. */
 #define UNIQUE_S 30
 
 static void fill_beacon_packet(const struct beacon *b, struct beacon_peer *peer, enum kind kind,
@@ -192,7 +193,7 @@ static size_t choose_packet_length(const struct beacon *b, bool v6,
 	return LENGTH_MIN + (v6 ? be64toh(packet->count) % (2 * pairs) : 0);
 }
 
-/* Send several packets back to back to one address. */
+/* Send several packets to one address, back to back. */
 static void send_beacon_packets(const struct beacon *b, struct beacon_peer *peer,
 				const struct sockaddr_storage *to, enum kind kind, int64_t time,
 				unsigned int num)
@@ -219,7 +220,7 @@ static void send_beacon_packets(const struct beacon *b, struct beacon_peer *peer
 			.msg_iovlen = 2,
 		};
 	}
-	/* A packet that cannot be sent now counts as lost. */
+	/* A packet that cannot be sent immediately counts as lost. */
 	sent = b->socks[v6] < 0 ? 0 : sendmmsg(b->socks[v6], messages, num, 0);
 	if (sent > 0)
 		peer->sent += sent;
@@ -228,15 +229,15 @@ static void send_beacon_packets(const struct beacon *b, struct beacon_peer *peer
 /* ---- finding each other ---------------------------------------------------- */
 
 /*
- * In each pair, the machine with the smaller id probes the other machine's addresses, and keeps
- * the first address from which it gets an answer. The other machine sends to the address from
- * which it last received a packet, so that both directions use the same addresses. A machine
- * that was not found within WAIT_NS starts probing as well, in case only one direction is open.
+ * The machine with the smaller id probes the other machine's addresses, and uses the first address
+ * that answers. The other machine sends to the address from which it last received a packet, so
+ * that both directions use the same addresses. If a machine was not found within WAIT_NS, it also
+ * starts to probe, because packets may pass in one direction only.
  */
 #define WAIT_NS NS_PER_S
 /*
- * Number of quick probes, and their period, ns. Later probes are rare, because the other machine
- * may start later, or never.
+ * Number of fast probes, and the time between them, ns. All later probes are slow, because the
+ * other machine may start later, or never.
  */
 #define PROBES 50
 #define PROBE_NS (NS_PER_S / 10)
@@ -292,7 +293,7 @@ static void receive_beacons(struct beacon *b, int sock)
 	socklen_t from_size = sizeof(from);
 	ssize_t size;
 
-	/* Limit the number of packets that are read at once, in case the port is flooded. */
+	/* Limit the number of packets that are read at a time, because the port may be flooded. */
 	for (int i = 0; i < 64; i++) {
 		size = recvfrom(sock, data, sizeof(data), 0, (struct sockaddr *)&from, &from_size);
 		if (size < 0)
@@ -312,7 +313,7 @@ static void send_probe_packets(struct beacon *b, struct beacon_peer *peer)
 
 /* ---- all together ------------------------------------------------------------ */
 
-/* Vary the period by a tenth, so that it does not synchronize with other activity. */
+/* Vary the period by a tenth, so that beacons do not synchronize with other activities. */
 static int64_t choose_period_ns(const struct beacon *b)
 {
 	const int64_t period = NS_PER_S / b->rate;
@@ -336,7 +337,7 @@ static void send_due_packets(struct beacon *b, struct beacon_peer *peer, int64_t
 		send_beacon_packets(b, peer, &peer->path, PROBE, now, 1);
 	else
 		send_beacon_packets(b, peer, &peer->path, PAIR, 0, 2);
-	/* Do not make up for packets that were missed while the machine was busy. */
+	/* Do not send packets later that were missed while the machine was busy. */
 	peer->next_ns = now + choose_period_ns(b);
 }
 

@@ -32,7 +32,7 @@
 
 struct beacon_peer {
 	uint16_t id;
-	/* Possible addresses of the peer. The first address that answers is kept. */
+	/* Possible addresses of the peer. The first address that answers is used. */
 	struct sockaddr_storage address[BEACON_ADDRESSES];
 	unsigned int num_addresses;
 
@@ -43,7 +43,7 @@ struct beacon_peer {
 	uint64_t sent, received;
 	int64_t rtt_ns;
 
-	/* Private to beacon.c. */
+	/* Only beacon.c uses the following members. */
 	struct sockaddr_storage path; /* the family is unspecified while the path is unknown */
 	int64_t next_ns, heard_ns;
 	uint64_t count;
@@ -61,15 +61,15 @@ struct beacon {
 };
 
 /*
- * Choose the machines, at most four, with which machine @id of @num exchanges packets. Write
- * them to @peers, and return their number.
+ * Choose the machines, at most four, with which machine @id of @num machines exchanges packets.
+ * Write them to @peers, and return their number.
  */
 unsigned int beacon_choose_neighbours(unsigned int num, unsigned int id,
 				      uint16_t peers[BEACON_NEIGHBOURS]);
 
 /*
- * Open sockets for IPv4 and IPv6 at @port, where 0 means any port. A socket is -1 if its
- * protocol is not supported. Return the port, or a negative errno value.
+ * Open sockets for IPv4 and IPv6 at @port. 0 means any port. If a protocol is not supported, its
+ * socket is -1. Return the port, or a negative errno value.
  */
 int beacon_open(uint16_t port, int socks[2]);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs the beacons of several machines. Each machine gets a list of its neighbours and their
+ * Run the beacons of several machines. Each machine gets a list of its neighbours and their
  * addresses.
  */
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void append_text_element(struct json_object *list, const char *text, size
 }
 
 /*
- * Add an address from a word of SSH_CONNECTION. The words are the client, its port, the server,
- * and its port.
+ * Add an address from SSH_CONNECTION. @index selects a word: the variable contains the client, its
+ * port, the server and its port.
  */
 static void add_connection_address(struct json_object *list, const struct remote *remote,
 				   unsigned int index)
@@ -46,8 +46,8 @@ static void add_connection_address(struct json_object *list, const struct remote
 
 /*
  * Return the addresses at which @from may reach @to: the name that the user gave, which @from
- * resolves; the address of the ssh server on @to or, for this machine, the address from which it
- * connected; and the own addresses of @to.
+ * resolves; the address of the ssh server on @to or, if @to is this machine, the address from which
+ * it connected; and all addresses of @to.
  */
 static struct json_object *get_beacon_addresses(const struct beacon_host *to,
 						const struct beacon_host *from)
@@ -116,7 +116,9 @@ static void start_all_beacons(const struct beacons *beacons, struct remotes *all
 {
 	int64_t session;
 
-	/* If there are no random numbers, use the time, which at least differs in each session. */
+	/*
+	 * If no random number is available, use the time, which at least differs in each session.
+	 */
 	if (getrandom(&session, sizeof(session), GRND_NONBLOCK) < 0)
 		session = now_ns();
 	for (unsigned int id = 0; id < beacons->num; id++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The beacons of several machines. Each machine gets a list of its neighbours and their
+ * Run the beacons of several machines. Each machine gets a list of its neighbours and their
  * addresses.
  */
 #ifndef NETSYNC_BEACONS_H
@@ -11,12 +11,12 @@
 #include "remote.h"
 
 struct beacons {
-	/* Settings of the user. */
+	/* The user's settings. */
 	unsigned int rate; /* rate of pairs to each neighbour, per second */
 	unsigned int port; /* 0 means any port */
 	bool probe;	   /* only find out which machines can be reached */
 
-	/* Participating hosts. A host's index is its id. */
+	/* Participating hosts. The index of a host is its id. */
 	struct beacon_host *hosts;
 	unsigned int num;
 };
@@ -26,17 +26,17 @@ struct beacon_link {
 	const struct remote *from, *to;
 	int port; /* port of @to */
 	uint64_t received;
-	int64_t rtt_ns; /* 0 if unknown */
+	int64_t rtt_ns; /* shortest round-trip time, or 0 if not known */
 };
 
 /*
- * Start beacons on the hosts of @list that are ready and set in @wanted. Report failures. Return
- * the number of participants. If there are fewer than two, no packets are sent.
+ * Start beacons on those hosts of @list that are ready and that @wanted selects. Report failures.
+ * Return the number of participants. If there are fewer than two, no packets are sent.
  */
 unsigned int beacons_start(struct beacons *beacons, struct remotes *all, const bool *wanted);
 /*
- * Stop the beacons, pass to @tell what each host received from each of its neighbours, and
- * forget the participants.
+ * Stop the beacons. Pass to @tell what each host received from each of its neighbours, and forget
+ * the participants.
  */
 void beacons_stop(struct beacons *beacons, struct remotes *all,
 		  void (*tell)(void *data, const struct beacon_link *link), void *data);

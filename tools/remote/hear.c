@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses the output of agents into greetings, messages, data and answers. */
+/* Parse the output of agents into greetings, messages, data and answers. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "remote.h"
 
 /*
- * Maximum number of messages that are printed for one machine, and maximum number of messages
- * that an agent may send in addition to its answers. Chosen, because LTTng and ssh print some
- * warnings for each channel and port. More messages would hide those of other machines.
+ * Maximum number of messages that are printed for one machine, and maximum number of messages that
+ * an agent may send besides its answers. LTTng and ssh print some warnings for each channel and
+ * port. More messages would hide the messages of other machines. Chosen.
  */
 #define MAX_SENTENCES 1000
 
-/* Beginning of a greeting, which distinguishes it from the output of a shell before it. */
+/* Beginning of a greeting. It distinguishes the greeting from earlier output of a shell. */
 #define GREETING "{\"netsync\":"
 
 void remote_complain(struct remote *remote, const char *format, ...)
@@ -111,7 +111,7 @@ static void use_answer_line(struct remote *remote, struct json_object *line)
 	}
 }
 
-/* Use announced data. A sender that is too slow is lost. */
+/* Use announced data. If the sender is too slow, the machine is lost. */
 static void use_remote_data(struct remote *remote, const char *data)
 {
 	struct remotes *all = remote->all;
@@ -128,7 +128,7 @@ static void use_remote_data(struct remote *remote, const char *data)
 	remote->about = NULL;
 }
 
-/* Use a line. @text ends with a NUL byte. */
+/* Process a line. @text ends with a NUL byte. */
 static void use_remote_line(struct remote *remote, const char *text)
 {
 	struct json_object *line;
@@ -152,7 +152,10 @@ static void use_remote_line(struct remote *remote, const char *text)
 	json_object_put(line);
 }
 
-/* Use a line or announced data. Return its size in bytes, or 0 if it is incomplete. */
+/*
+ * Process a line or announced data. Return the size in bytes, or 0 if the line or the data are
+ * incomplete.
+ */
 static size_t use_next_line_or_data(struct remote *remote, char *data, size_t size)
 {
 	size_t due = remote->due;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Defines and checks the valid messages between netsync and its agents. */
+/* Define and check the valid messages between netsync and its agents. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "protocol.h"
 
 /*
- * A member of an object, which is optional. If it exists, it must have this type: an integer
+ * A member of an object. Each member is optional. If it exists, it must have this type: an integer
  * from @least to @most, a string of at most @most bytes, or an array of at most @most elements,
- * each of which @each describes. The list @members of an object ends with a key of NULL.
+ * which @each describes. The list @members of an object ends with a key of NULL.
  */
 struct protocol_member {
 	const char *key;
@@ -46,16 +46,13 @@ struct protocol_member {
 #define ID UINT16_MAX
 /* Maximum length of the name of a host, an event, a channel, an address or a session of netsync. */
 #define NAME 512
-/*
- * Maximum number of channels. One each for user space, the kernel, packets and metadata
- * suffices.
- */
+/* Maximum number of channels. Four are enough: for user space, the kernel, packets and metadata. */
 #define CHANNELS 64
-/* Maximum number of findings. Each check has a few. */
+/* Maximum number of findings. Each check has only a few. */
 #define FINDINGS 256
 #define PATTERNS 65536
 /*
- * Maximum number of a machine's namespaces, including those of containers, as in
+ * Maximum number of namespaces on a machine, including those of containers. The same as in
  * agent/namespaces.c.
  */
 #define NAMESPACES 4096
@@ -117,7 +114,7 @@ static const struct protocol_member a_heard = { .type = json_type_object, .membe
 static const struct protocol_member a_reading = { .type = json_type_object, .members = reading };
 static const struct protocol_member a_finding = { .type = json_type_object, .members = finding };
 
-/* Members of an agent's lines. Each name has the same meaning in all lines. */
+/* Members of an agent's lines. Each name has one meaning in all lines. */
 static const struct protocol_member answers[] = {
 	TEXT("netsync", NAME),
 	TEXT("hostname", NAME),
@@ -204,7 +201,7 @@ static const struct protocol_member peer[] = {
 	INT("id", 0, ID),
 	INT("port", 0, PORT),
 	/*
-	 * Two more addresses are possible: the name of the host, and the address at which ssh
+	 * Two further addresses are possible: the host's name, and the address at which ssh has
 	 * reached it.
 	 */
 	LIST("addresses", PROTOCOL_ADDRESSES + 2, &name),
@@ -220,9 +217,9 @@ static const struct protocol_member start_beacon[] = {
 };
 
 /*
- * The requests with their time limits, which are several times those seen on busy machines. An
- * agent waits 60 s for the last data, and 10 s for the session to end. The limit for data
- * applies to each PROTOCOL_STEP bytes. Copying large traces can take days.
+ * Requests and their time limits. The limits are several times the durations on busy machines. An
+ * agent waits 60 s for the last data, and 10 s for the session to end. The limit for data applies
+ * to every PROTOCOL_STEP bytes. Copying large traces can take days.
  */
 static const struct protocol_request requests[] = {
 	{ "nothing", 120, false, nothing },
@@ -259,8 +256,8 @@ static bool check_protocol_members(struct json_object *object,
 				   const struct protocol_member *members, char why[PROTOCOL_WHY]);
 
 /*
- * Explain why a member is invalid. Return false. @key is a name in the tables, and not one from
- * the other end.
+ * Explain why a member is invalid. Return false. @key comes from the tables, not from the other
+ * end.
  */
 static bool explain_bad_member(const struct protocol_member *member, const char *key,
 			       char why[PROTOCOL_WHY])

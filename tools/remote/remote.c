@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs agents on other machines, and communicates with them. */
+/* Run agents on other machines, and communicate with them. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,31 +19,31 @@
 #include "protocol.h"
 #include "remote.h"
 
-/* Period of requests to an idle agent, which ends after a minute without a request, ns. */
+/* Time between requests to an idle agent, ns. An agent without requests ends after a minute. */
 #define QUIET_NS (20 * NS_PER_S)
-/* Period of sending struct remote_work.alive, ns. Chosen. */
+/* Time between two transmissions of struct remote_work.alive, ns. Chosen. */
 #define ALIVE_NS (10 * NS_PER_S)
 /*
- * Maximum time between signs of life of a working agent, which sends one every few seconds, ns.
+ * Maximum time without a sign of life from a working agent, ns. It sends one every few seconds.
  * Chosen.
  */
 #define SILENT_NS (120 * NS_PER_S)
-/* Time for an agent to undo its actions after the connection was closed, ns. Chosen. */
+/* Time for an agent to undo its actions after the connection is closed, ns. Chosen. */
 #define GOODBYE_NS (30 * NS_PER_S)
 /* Time for a process to end after a signal, ns, and period of checking, ms. Chosen. */
 #define END_NS (2 * NS_PER_S)
 #define NAP_MS 20
 /*
- * Time limit of the greeting, ns. ssh, a login shell and netsync must start, which took up to 60
- * s when a user's shell startup files waited for a lock. If ssh may ask for passwords, the limit
- * is longer, because sshd allows users 120 s for them (its LoginGraceTime).
+ * Time limit for the greeting, ns. ssh, a login shell and netsync must start. This took up to 60 s
+ * when a user's shell startup files waited for a lock. If ssh may ask for passwords, the limit is
+ * longer, because sshd gives users 120 s for them (LoginGraceTime).
  */
 #define GREET_NS (120 * NS_PER_S)
 #define GREET_ASKED_NS (240 * NS_PER_S)
 
 /* Exit status of ssh if it cannot connect (ssh(1)). */
 #define SSH_FAILED 255
-/* Maximum length of a printed line from ssh or from a program on the machine, bytes. Chosen. */
+/* Maximum length of a line that ssh or a program on the machine prints, bytes. Chosen. */
 #define LOG_LINE 1000
 
 /* Descriptors of each machine that are polled. */
@@ -71,7 +71,7 @@ static bool is_port_number(const char *text)
 	return isdigit((unsigned char)*text) && !*end && port > 0 && port < 65536;
 }
 
-/* Split [USER@]HOST[:PORT], and find HOST in it. */
+/* Split [USER@]HOST[:PORT], and locate HOST within it. */
 static bool parse_remote_host(struct remote *remote, const char *text)
 {
 	const char *user_end = strrchr(text, '@');
@@ -86,7 +86,7 @@ static bool parse_remote_host(struct remote *remote, const char *text)
 			return false;
 		port = end[1] ? end + 2 : NULL;
 	} else {
-		/* An IPv6 address without brackets is an address without a port. */
+		/* Without brackets, an IPv6 address has no port. */
 		end = strchr(host, ':');
 		if (end && !strchr(end + 1, ':'))
 			port = end + 1;
@@ -160,7 +160,7 @@ bool remotes_add(struct remotes *all, const char *host)
 		remote_free(remote);
 		return false;
 	}
-	/* The same host with different users or ports may be two hosts. */
+	/* If users or ports differ, one address may stand for two hosts. */
 	if (remote->name && !all->repeats && is_folder_name_taken(all, remote->name)) {
 		free(remote->name);
 		remote->name = strdup(host ? host : "local");
@@ -214,7 +214,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Close the agent's standard input, upon which it undoes its actions. */
+/* Close the agent's standard input. The agent then undoes its actions. */
 void remote_give_up(struct remote *remote)
 {
 	close_fd(&remote->to);
@@ -240,7 +240,7 @@ static void explain_remote_end(struct remote *remote, int status)
 	const char *netsync = remote->all->netsync;
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
-	/* Other exit statuses come from the host's shell or from a program that it ran. */
+	/* The host's shell, or a program that it ran, caused this exit status. */
 	remote->lacks_netsync = remote->destination && !remote->hello && code >= 0 &&
 				code != SSH_FAILED && code != REMOTE_NOT_FOUND - 1;
 	if (code == REMOTE_NOT_FOUND)
@@ -292,7 +292,7 @@ static void exec_remote_agent(const struct remote *remote)
 
 	if (remote->destination)
 		remote_exec_ssh(remote, netsync ? quote_for_shell(netsync) : "netsync agent --ssh");
-	/* Leave the terminal's foreground process group, which ^C ends. */
+	/* Leave the terminal's foreground process group, because ^C ends this group. */
 	setsid();
 	if (!netsync)
 		netsync = make_path_of_netsync();
@@ -316,7 +316,7 @@ static bool start_remote_agent(struct remote *remote)
 		dup2(from[1], STDOUT_FILENO);
 		dup2(err[1], STDERR_FILENO);
 		signal(SIGPIPE, SIG_DFL);
-		/* If netsync is killed, ssh must end, too. */
+		/* If netsync is killed, ssh must end as well. */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
@@ -386,8 +386,8 @@ static bool read_into_buffer(int fd, struct buffer *buffer)
 }
 
 /*
- * Parse ssh's message about a forwarded port, which contains our port and the remote port that
- * leads to it.
+ * Parse ssh's message about a forwarded port. It contains the port on this machine, and the remote
+ * port that leads to it.
  */
 static bool use_forward_line(struct remote *remote, const char *line)
 {
@@ -433,7 +433,7 @@ static void use_remote_log(struct remote *remote)
 		log->len = 0;
 }
 
-/* Process ssh's output before the agent's, in the order of events. */
+/* Process ssh's output before the agent's output, which is the order in which both occurred. */
 static void use_remote_output(struct remote *remote, bool in)
 {
 	if (remote->err >= 0) {
@@ -474,7 +474,7 @@ static void check_remote_end(struct remote *remote)
 }
 
 /*
- * Send a sign of life. Programs that miss it end, because they would otherwise not notice that
+ * Send a sign of life. The program on the machine ends without it, because it would not notice that
  * the network is broken.
  */
 static void send_alive(struct remote *remote, int64_t now)
@@ -488,7 +488,7 @@ static void send_alive(struct remote *remote, int64_t now)
 	remote_send(remote, work->alive, strlen(work->alive));
 }
 
-/* Give up an agent that does not answer in time, so that it does not delay the others. */
+/* Give up an agent that does not answer in time, so that it does not delay others. */
 static void check_remote_time(struct remote *remote)
 {
 	const int64_t now = now_ns();
@@ -517,8 +517,8 @@ static void check_remote_time(struct remote *remote)
 }
 
 /*
- * Send the remaining bytes. If the program does not read them, the reason is reported when it
- * ends.
+ * Send the remaining bytes. If the program does not read them, the reason is reported when the
+ * program ends.
  */
 static void send_pending_bytes(struct remote *remote)
 {
@@ -578,7 +578,7 @@ void remotes_poll(struct remotes *all, int timeout_ms)
 
 /* ---- asking ------------------------------------------------------------ */
 
-/* Set the time limit of the answer. If several requests are pending, the longest limit applies. */
+/* Set the time limit for an answer. If several requests are pending, the longest limit applies. */
 static void set_answer_deadline(struct remote *remote, struct json_object *request)
 {
 	const struct protocol_request *known = protocol_find_request(
@@ -593,7 +593,7 @@ static void set_answer_deadline(struct remote *remote, struct json_object *reque
 	remote->step = 0;
 }
 
-/* Send a line, which may exceed the capacity of the pipe. */
+/* Send a line, which may be longer than the capacity of the pipe. */
 static bool send_request_line(const struct remote *remote, const char *line, size_t len)
 {
 	const int64_t end_ns = now_ns() + SILENT_NS;
@@ -649,7 +649,7 @@ static bool is_stop_requested(const struct remotes *all)
 	return all->stop && *all->stop;
 }
 
-/* Display progress, but not while ssh may ask for a password on the same terminal. */
+/* Display the progress, but not while ssh may ask for a password on the same terminal. */
 static void show_waiting_remotes(struct remotes *all, struct progress *line)
 {
 	static char what[33];
@@ -705,8 +705,7 @@ unsigned int remotes_connect(struct remotes *all)
 /* ---- the end ----------------------------------------------------------- */
 
 /*
- * End the process of a machine. SIGKILL is necessary for a stopped process, which does not
- * handle other signals.
+ * End the process of a machine. A stopped process handles no other signal, so SIGKILL is necessary.
  */
 static void end_remote_process(struct remote *remote)
 {
@@ -729,10 +728,10 @@ void remotes_close(struct remotes *all)
 	for (unsigned int i = 0; i < all->num; i++) {
 		struct remote *remote = all->list[i];
 
-		/* An agent that has not sent its greeting may be waiting for any input. */
+		/* An agent that has not sent its greeting yet may be waiting for any input. */
 		if (!remote->hello && remote->pid > 0)
 			kill(remote->pid, SIGTERM);
-		/* The later output belongs to the new owner of the connection. */
+		/* Output from now on belongs to the new owner of the connection. */
 		if (remote->handed_over)
 			close_fd(&remote->from);
 		remote_give_up(remote);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The user's ssh, as netsync runs it. */
+/* Run the user's ssh. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "remote.h"
 
 /*
- * Execute a command through a separate connection, so that its forwarded ports end with it. All
- * other settings follow the user's configuration.
+ * Execute a command through a connection of its own, so that forwarded ports close together with
+ * the command. All other settings are those of the user's configuration.
  */
 void remote_exec_ssh(const struct remote *remote, const char *command)
 {
@@ -28,7 +28,7 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 		"RemoteCommand=none",
 		"-o",
 		"ExitOnForwardFailure=no",
-		/* A server that accepts a connection but remains silent counts as unreachable. */
+		/* A server that accepts a connection but sends nothing counts as unreachable. */
 		"-o",
 		"ConnectTimeout=20",
 		"-o",
@@ -36,9 +36,8 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 		"-o",
 		"ServerAliveCountMax=3",
 		/*
-		 * Request the messages about allocated ports, which ssh otherwise prints only
-		 * with LogLevel=INFO or higher. They do not depend on the user's LogLevel. ssh
-		 * before 8.5 does not support this.
+		 * Request messages about allocated ports from ssh. Otherwise, ssh prints them only
+		 * if the user's LogLevel is INFO or higher. ssh before 8.5 does not support this.
 		 */
 		"-o",
 		"IgnoreUnknown=LogVerbose",
@@ -49,7 +48,7 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 
 	while (argv[n])
 		n++;
-	/* Without a terminal, nobody could answer ssh's questions. */
+	/* Without a terminal, nobody can answer ssh's questions. */
 	if (!isatty(STDIN_FILENO)) {
 		argv[n++] = "-o";
 		argv[n++] = "BatchMode=yes";
@@ -70,7 +69,7 @@ void remote_exec_ssh(const struct remote *remote, const char *command)
 	argv[n++] = remote->destination;
 	argv[n++] = command;
 	/*
-	 * Ignore ^C, which is meant for netsync. The end of a recording is sent over the
+	 * Ignore ^C, which is meant for netsync. netsync sends the end of a recording over the
 	 * connection.
 	 */
 	signal(SIGINT, SIG_IGN);

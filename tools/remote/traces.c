@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads traces given as [NAME=][USER@]HOST:PATH, with an agent for each host. */
+/* Read traces that are given as [NAME=][USER@]HOST:PATH, by an agent on each host. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@
 #include "protocol.h"
 #include "traces.h"
 
-/* Traces of one machine for which the user gave the same NAME, or no NAME. */
+/* Traces on one machine for which the user gave the same NAME or no NAME. */
 struct remote_group {
-	char *host; /* as the user gave it */
-	char *name; /* NULL for the names in the traces */
+	char *host; /* host, as the user gave it */
+	char *name; /* name, or NULL to use the names in the traces */
 	struct json_object *paths;
 	size_t size; /* total size of the paths, bytes */
 	char *lost;  /* reason why nothing was read, or NULL */
 };
 
 /*
- * Maximum size of a group's paths, bytes. Further paths are in another group, with another
- * agent. All paths are in one line, and each byte takes at most six bytes in JSON.
+ * Maximum size of a group's paths, bytes. More paths form another group, which has another agent.
+ * All paths of a group are in one line, and each byte takes at most six bytes in JSON.
  */
 #define MAX_GROUP_SIZE (PROTOCOL_LINE / 8)
 
@@ -65,7 +65,7 @@ static bool are_texts_equal(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Return the group of a trace whose path has @size bytes. */
+/* Return the group for a trace whose path has @size bytes. */
 static struct remote_group *find_or_add_remote_group(struct remote_traces *traces, char *host,
 						     char *name, size_t size)
 {
@@ -203,8 +203,8 @@ void remote_traces_open(struct remote_traces *traces, struct netsync_io *io)
 			request_traces(traces, i);
 	remotes_wait(all, 0);
 	/*
-	 * All machines open their traces at the same time. The traces are then added to the
-	 * reader one machine after the other.
+	 * All machines open their traces at the same time. Then the traces are added to the reader,
+	 * machine by machine.
 	 */
 	for (unsigned int i = 0; i < traces->num; i++)
 		open_remote_group(traces, i, io);
