@@ -42,13 +42,14 @@ static int quote_large_number(json_object *object, int flags, json_object *paren
 /* ---- bounds ------------------------------------------------------------ */
 
 /*
- * Maximum number of knots drawn for all hosts together, and minimum number of knots for
- * each host.
+ * Maximum number of knots that are drawn for all hosts together, and minimum number for each host.
  */
 #define MAX_KNOTS 40000
 #define MIN_KNOTS 300
 
-/* Return the bound at a knot in one direction. An unknown bound counts as the largest. */
+/*
+ * Return the size of the bound at a knot in one direction. An unknown bound counts as the largest.
+ */
 static int64_t get_size_at(json_object *knots, size_t knot, int side)
 {
 	json_object *triple = json_object_array_get_idx(knots, knot);
@@ -60,7 +61,7 @@ static int64_t get_size_at(json_object *knots, size_t knot, int side)
 }
 
 /*
- * From a run of knots, append the first knot and the knot with the largest bound in each
+ * Of several consecutive knots, append the first one and the one with the largest bound in each
  * direction.
  */
 static void append_largest_knots(struct json_writer *w, json_object *array, json_object *knots,
@@ -165,7 +166,7 @@ static json_object *make_directions_array(struct json_writer *w,
 	return array;
 }
 
-/* Describe the meanings of the words for qualities, with the best quality first. */
+/* Describe the meanings of the words for qualities. The best quality comes first. */
 static json_object *make_qualities_object(struct json_writer *w)
 {
 	json_object *object = json_object_new_object();
@@ -193,7 +194,7 @@ char *report_make_data(const struct report_content *content)
 	if (content->traffic) {
 		json_put(&w, root, "ways", make_directions_array(&w, content));
 		json_put(&w, root, "files", make_place_files_array(&w, content));
-		/* Text files follow the traces, and have times in ns. */
+		/* The numbers of text files follow those of the traces. Their times are in ns. */
 		json_put(&w, root, "first_text",
 			 json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {

@@ -29,8 +29,8 @@ static void put_detail_address(struct json_writer *w, json_object *object, const
 }
 
 /*
- * Write the properties that all packets of a flow share. For messages from a text file,
- * all are unknown.
+ * Write the properties that all packets of a flow share. If the messages come from a text file, no
+ * property is known.
  */
 static void put_flow_fields(struct json_writer *w, json_object *object,
 			    const struct spooled_packet *packet)
@@ -47,8 +47,8 @@ static void put_flow_fields(struct json_writer *w, json_object *object,
 }
 
 /*
- * Write the fields that distinguish the packet from others of its flow, if a capture
- * contains the packet.
+ * If a capture contains the packet, write the fields that distinguish the packet from others of its
+ * flow.
  */
 static void put_packet_identity(struct json_writer *w, json_object *object,
 				const struct netsync_packet *pkt)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Find the late messages of each direction among the messages in a spool. */
+/* Among the messages in a spool, find the late messages of each direction. */
 #include <stdlib.h>
 
 #include "common/complain.h"
@@ -45,7 +45,7 @@ struct choosing {
 	ptrdiff_t last; /* direction of the previous message */
 };
 
-/* Does a message with this delay rank before one with the other delay? */
+/* Return whether a message with this delay precedes one with the other delay. */
 static bool is_delay_ranked_before(int64_t delay_ns, int64_t other_ns)
 {
 	if (delay_ns < 0 || other_ns < 0)
@@ -106,7 +106,7 @@ static void set_delay_bound(struct late_message *late, const struct traffic_host
 }
 
 /*
- * Does the page have delays of this direction? Delays between uncorrected clocks are
+ * Return whether the page shows delays of this direction. Delays between uncorrected clocks are
  * meaningless. Directions without points are skipped, too.
  */
 static bool has_way_delays(const struct traffic_way *way)

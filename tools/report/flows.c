@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the flows with the most messages in each direction among the messages in a spool.
- * The spool is read twice. The first pass finds candidates, in memory that does not grow
- * with the number of flows (the Space-Saving algorithm: A. Metwally, D. Agrawal, A. El
- * Abbadi, "Efficient computation of frequent and top-k elements in data streams", ICDT
- * 2005). The second pass counts the messages and delays of the candidates exactly.
+ * Among the messages in a spool, find the flows with the most messages in each direction. The spool
+ * is read twice. The first pass finds candidates in memory whose size does not depend on the number
+ * of flows (the Space-Saving algorithm: A. Metwally, D. Agrawal, A. El Abbadi, "Efficient
+ * computation of frequent and top-k elements in data streams", ICDT 2005). The second pass counts
+ * the messages and delays of the candidates exactly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +15,22 @@
 #include "details.h"
 
 /*
- * Maximum number of counters of a direction, which take 56 bytes each, and approximate
- * maximum number for all directions. Chosen.
+ * Maximum number of counters for a direction, and approximate maximum number for all directions. A
+ * counter takes 56 bytes. Chosen.
  */
 #define MAX_COUNTERS 128
 #define MAX_COUNTERS_OF_ALL 131072
 
 /*
- * Maximum number of flows of a direction whose delays are counted, which take 8 KB each,
- * and approximate maximum number for all directions. A flow with more than 1 / (number of
- * counters) of the direction's messages is certainly a candidate: no counter is too low,
- * and all counters together count each message once. Chosen.
+ * Maximum number of flows of a direction whose delays are counted, and approximate maximum number
+ * for all directions. The delays of a flow take 8 KB. A flow is certainly a candidate if it has
+ * more than 1 / (number of counters) of the direction's messages: no counter is too low, and all
+ * counters together count each message once. Chosen.
  */
 #define MAX_COUNTED 32
 #define MAX_COUNTED_OF_ALL 2048
 
-/* Number of flows that are kept for each direction. Chosen. */
+/* Number of flows that are listed for each direction. Chosen. */
 #define MAX_FLOWS 10
 
 /* The properties that the messages of a flow share. */
@@ -54,26 +54,26 @@ struct counted_flow {
 };
 
 struct flows_of_way {
-	uint64_t *hashes; /* hashes of the counters' keys, contiguous for speed */
+	uint64_t *hashes; /* hashes of the counters' keys, stored next to each other for speed */
 	struct flow_counter *counters;
 	size_t num_counters;
 	struct counted_flow *counted;
 	size_t num_counted;
-	size_t last; /* index of the previous flow, because messages come in bursts */
+	size_t last; /* index of the previous message's flow, because messages come in bursts */
 };
 
 struct flow_collector {
 	const struct traffic *traffic;
 	const struct traffic_host *hosts;
 	struct flows_of_way *ways;
-	size_t num_busy; /* number of directions with points; others have no flows */
+	size_t num_busy; /* number of directions with points; all others have no flows */
 	size_t max_counters;
 	ptrdiff_t last;
 };
 
 /* ---- flows --------------------------------------------------------------- */
 
-/* Set the key of a message's flow. Return false if the addresses of the message are unknown. */
+/* Set the key of a message's flow. Return false if the message's addresses are not known. */
 static bool set_flow_key(struct flow_key *key, const struct spooled_packet *packet)
 {
 	if (!(packet->fields & NETSYNC_HAS_ADDRS))
@@ -164,8 +164,8 @@ static bool count_message_flow(void *data, const void *record)
 	way->last = find_flow_counter(way, &key, hash);
 	if (way->last == way->num_counters) {
 		/*
-		 * A flow that replaces another one inherits its count, because it may be
-		 * as large.
+		 * A flow that replaces another one starts with its count, because the new flow may
+		 * have been as large.
 		 */
 		if (way->num_counters < c->max_counters)
 			way->num_counters++;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write the critical path into the page: its pieces, as numbers in one long array, and
- * tables with the meaning of the numbers. page/path.js reads it.
+ * Write the critical path into the page. One long array of numbers contains its pieces, and tables
+ * give the meaning of the numbers. page/path.js reads the array.
  */
 #include <inttypes.h>
 
 #include "common/page.h"
 #include "report.h"
 
-/* Stands for an unknown bound, or for another thread if there is none. */
+/* Written in place of an unknown bound, or of another thread if there is none. */
 #define NOTHING (-1)
 
 /*
- * Return the number of a thread. Threads of all hosts are numbered consecutively. After
- * the threads of each host, one number is for its interrupts.
+ * Return the number of a thread. Threads of all hosts are numbered consecutively. For each host,
+ * the number after its threads stands for its interrupts.
  */
 static int64_t find_actor_number(const struct critical_path *path, struct actor who)
 {
@@ -27,10 +27,10 @@ static int64_t find_actor_number(const struct critical_path *path, struct actor 
 }
 
 /*
- * Write a piece as numbers: thread, kind, reason, begin after the end of the previous
- * piece, duration, bound, other thread, detail, whether the order is uncertain, and the
- * charged thread. Times are differences, because small numbers are parsed quickly.
- * WIDTH_OF_PIECE in page/path.js is the count of these numbers.
+ * Write a piece as numbers: thread, kind, reason, time between the end of the previous piece and
+ * the begin, duration, bound, other thread, detail, whether the order is uncertain, and the charged
+ * thread. Times are differences, because small numbers are parsed quickly. WIDTH_OF_PIECE in
+ * page/path.js is the count of these numbers.
  */
 static void write_piece_row(FILE *out, const struct critical_path *path, size_t number)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find the places of both ends of late messages in the traces. Captures are read again,
- * and frames with the time of an end are examined. If several frames have this time,
- * those are used whose packets agree best with the message, and with each other.
+ * Find the places of both ends of late messages in the traces. Captures are read again, and the
+ * frames with the time of an end are examined. If several frames have this time, use those whose
+ * packets agree best with the message and with each other.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 #include "details.h"
 
 /*
- * Maximum number of frames with the time of one end. Bursts that are stamped in
- * microseconds have a few. Chosen.
+ * Maximum number of frames with the time of one end. In bursts with timestamps in microseconds, a
+ * few frames have the same time. Chosen.
  */
 #define MAX_AT_ONCE 32
 
 /*
- * Largest amount by which the receipt of a packet may be later than the end of its
- * capture, ns. The end is rounded down to a tick, and the packet's time is the end of the
- * tick. Chosen: captures have no coarser timestamps than seconds.
+ * A packet may be received later than the end of its capture by at most this, ns. The end is
+ * rounded down to a tick, but the packet's time is the end of the tick. Chosen: no capture has a
+ * resolution coarser than seconds.
  */
 #define CAPTURE_SLACK NS_PER_S
 
-/* Number of frames between checks of the clock, for progress. Chosen. */
+/* Number of frames between two checks of the clock, for the progress. Chosen. */
 #define FRAMES_PER_LOOK 16384
 
 struct found_frame {
@@ -49,10 +49,10 @@ struct sought_end {
 };
 
 struct place_search {
-	struct sought_end *ends;    /* two consecutive ends for each message */
-	struct sought_end **sorted; /* sorted by host, then by time */
+	struct sought_end *ends;    /* two ends for each message, next to each other */
+	struct sought_end **sorted; /* the ends in order of host, then of time */
 	size_t num_ends;
-	/* The current capture, and the ends that it may contain. */
+	/* The current capture, and the ends that may be in it. */
 	struct netsync_io_trace trace;
 	uint32_t file;
 	struct sought_end **first;
@@ -111,7 +111,7 @@ static bool list_sought_ends(struct place_search *search, struct details *detail
 	return true;
 }
 
-/* Return the first of the sorted ends of this host that is at or after this time. */
+/* Among the sorted ends of this host, return the first one at this time or later. */
 static struct sought_end **find_first_sought_end(struct sought_end **sorted, size_t num,
 						 uint32_t host, int64_t time_ns)
 {
@@ -182,7 +182,7 @@ static int match_sought_frame(void *data, const struct netsync_io_frame *frame)
 	return search->no_memory;
 }
 
-/* Set search->first and search->num to the ends that a trace may contain according to its span. */
+/* Set search->first and search->num to the ends that a trace may contain, judging by its span. */
 static void mark_ends_of_trace(struct place_search *search, const struct netsync_io_trace *trace)
 {
 	const int64_t last_ns = !strcmp(trace->format, "pcap") &&
@@ -202,7 +202,7 @@ static void mark_ends_of_trace(struct place_search *search, const struct netsync
 }
 
 /*
- * Read all captures. If a capture cannot be read again, print a warning. Return false if
+ * Read all captures. If a capture cannot be read a second time, print a warning. Return false if
  * out of memory.
  */
 static bool find_frames_in_captures(struct place_search *search, struct netsync_io *io)
@@ -240,7 +240,7 @@ static int compute_agreement_with(const struct spooled_packet *message,
 	       ((fields & NETSYNC_HAS_LEN) && message->len == pkt->len);
 }
 
-/* Do the two packets agree in the fields that distinguish packets of one flow? */
+/* Return whether two packets agree in the fields that distinguish packets of one flow. */
 static bool has_same_identity(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	const uint32_t fields = a->fields & b->fields;
@@ -255,10 +255,10 @@ static bool has_same_identity(const struct netsync_packet *a, const struct netsy
 	       a->icmp.type == b->icmp.type;
 }
 
-/* This exceeds the agreement of all other fields of two frames with a message. */
+/* This exceeds the score for the agreement of all other fields of two frames with a message. */
 #define SAME_PACKET 8
 
-/* Rate how well two frames, one of which may be missing, agree as ends of a message. */
+/* Return a score for how well two frames agree as ends of a message. One of them may be missing. */
 static int rate_place_agreement(const struct late_message *late, const struct found_frame *sent,
 				const struct found_frame *received)
 {
@@ -283,8 +283,8 @@ static struct found_frame *find_found_frame(const struct sought_end *end, size_t
 }
 
 /*
- * Compare all pairs of frames. If @best is 0, return the best agreement. Otherwise, mark
- * the frames that reach it.
+ * Compare all pairs of frames. If @best is 0, return the best score. Otherwise, mark the frames
+ * that have this score.
  */
 static int compare_frames(const struct sought_end *sender, const struct sought_end *receiver,
 			  int best)
@@ -306,7 +306,7 @@ static int compare_frames(const struct sought_end *sender, const struct sought_e
 	return found;
 }
 
-/* Return the number of messages before this one in the list with the same times at both ends. */
+/* Return how many earlier messages in the list have the same times at both ends. */
 static size_t count_alike_messages(const struct place_search *search, size_t number)
 {
 	const struct spooled *message = &search->ends[number].late->packet.message;
@@ -324,7 +324,7 @@ static size_t count_alike_messages(const struct place_search *search, size_t num
 	return num;
 }
 
-/* Among the best frames of an end, keep those of one packet. */
+/* Of the best frames of an end, keep those that contain this packet. */
 static void keep_packet_only(const struct sought_end *end, const struct netsync_packet *pkt)
 {
 	for (size_t i = 0; i < end->num_found; i++)
@@ -332,8 +332,8 @@ static void keep_packet_only(const struct sought_end *end, const struct netsync_
 }
 
 /*
- * Return packet @number among the different packets of an end's best frames, or the last
- * one if there are fewer.
+ * Among the different packets of an end's best frames, return packet @number, or the last one if
+ * there are fewer.
  */
 static const struct netsync_packet *choose_best_packet(const struct sought_end *end, size_t number)
 {
@@ -374,9 +374,8 @@ static void choose_found_frames(struct place_search *search)
 
 		compare_frames(&ends[0], &ends[1], best);
 		/*
-		 * In a burst, several packets may have the same times at both ends.
-		 * Messages do not identify their packets: give each message a different
-		 * one.
+		 * In a burst, several packets may have the same times at both ends. Messages do not
+		 * identify their packets, so assign a different packet to each message.
 		 */
 		if (best >= SAME_PACKET) {
 			const struct netsync_packet *pkt = choose_best_packet(
@@ -404,7 +403,7 @@ static void add_end_place(struct sought_end *end, uint32_t file, int64_t shift_n
 		late->num_places[end->end]++;
 }
 
-/* Assign ends without a frame to a trace of their host that covers their time. */
+/* If an end has no frame, assign it to a trace of its host that covers the end's time. */
 static void add_places_in_traces(struct place_search *search, const struct netsync_io *io)
 {
 	for (uint32_t i = 0; i < netsync_io_num_traces(io); i++) {
@@ -419,7 +418,7 @@ static void add_places_in_traces(struct place_search *search, const struct netsy
 	}
 }
 
-/* Assign ends that no trace contains to the text files. */
+/* Assign ends that are in no trace to the text files. */
 static void add_places_in_texts(struct place_search *search, const struct input *input,
 				const struct netsync_io *io)
 {

@@ -18,14 +18,14 @@
 #define DEFAULT_OUTPUT "sync.html"
 
 /*
- * Maximum number of messages in a page. Chosen: each takes some 30 bytes, and the page
- * must draw quickly.
+ * Maximum number of messages in a page. Chosen: a message takes about 30 bytes, and the page must
+ * be drawn quickly.
  */
 #define MAX_POINTS 150000
 
 struct report_settings {
 	struct input input;
-	char *path; /* thread whose path is also displayed; NULL if none */
+	char *path; /* thread whose path the page also shows, or NULL */
 	struct destination output;
 };
 
@@ -88,17 +88,17 @@ struct report_contents {
 	struct netsync_io *io;
 	struct spool spool;
 	struct model model;
-	/* Indexed by the number of a host in messages. */
+	/* Indexed by a host's number in messages. */
 	struct traffic_host *hosts;
-	struct netsync_clock **clocks; /* owned by this struct */
+	struct netsync_clock **clocks; /* clocks that this struct owns */
 	uint32_t *numbers;	       /* number of the same host in the model */
 	uint32_t num_hosts;
 	struct traffic traffic;
 	struct details details;
-	struct timebase base; /* time base for the path, whose pointers are not owned */
+	struct timebase base; /* time base for the path; it does not own its pointers */
 	struct critical_path path;
 	bool has_path;
-	bool in_part; /* the result does not correct all hosts */
+	bool in_part; /* whether the result does not correct all hosts */
 };
 
 static bool match_model_host(const struct input *input, struct report_contents *s, uint32_t host)
@@ -183,7 +183,7 @@ static bool find_requested_path(const struct report_settings *set, struct report
 			.clock = s->hosts[i].clock,
 			.shift_ns = s->hosts[i].shift_ns,
 		};
-	/* Limit the path to the window, which was applied to the hosts' own clocks. */
+	/* Limit the path to the window. The window was applied to the hosts' own clocks. */
 	if (window_is_given(&set->input.window) &&
 	    !timebase_find_span(&s->base, &s->base.begin_ns, &s->base.end_ns)) {
 		s->base.begin_ns = INT64_MIN;
@@ -226,7 +226,7 @@ static bool write_report(const struct report_settings *set, struct report_conten
 	return ok;
 }
 
-/* Collect the page's data on messages. On failure, print a message and return false. */
+/* Collect the page's data about messages. On failure, print a message and return false. */
 static bool collect_report_messages(const struct report_settings *set, struct report_contents *s)
 {
 	return match_model_hosts(&set->input, s) &&
@@ -243,7 +243,7 @@ static int make_and_write_report(const struct report_settings *set, struct repor
 
 	if (!output_check(&set->output))
 		return EXIT_BAD;
-	/* Report an unreadable result before reading traces, because that takes long. */
+	/* Report an unreadable result before traces are read, because reading takes long. */
 	if (set->input.model && !make_report_model(set, s))
 		return EXIT_BAD;
 	if (reads &&
