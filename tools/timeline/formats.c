@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Choose the format of a timeline by --format or a file name, and begin and end a timeline. */
+/* Choose the format of a timeline by --format or by a file name. Begin and end a timeline. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +26,7 @@ bool timeline_check_option(unsigned int number, bool is_perfetto)
 	return false;
 }
 
-/* Does a file name end like those of Perfetto's own format? */
+/* Return whether a file's name ends like the names of files in Perfetto's own format. */
 static bool is_protobuf(const char *path)
 {
 	static const char *const ends[] = { ".pftrace", ".perfetto-trace", ".pb" };

@@ -29,10 +29,10 @@ typedef Perfetto__Protos__InternedString InternedString;
 #define VALUE(name) PERFETTO__PROTOS__DEBUG_ANNOTATION__VALUE_##name
 
 /*
- * Ids of clocks. In Perfetto, 1 to 63 are clocks of the system, and 64 to 127 are clocks
- * of a sequence. Corrected times are BOOTTIME, which viewers display. If their relation
- * to wall-clock time is known, wall-clock time is REALTIME, from which viewers derive the
- * time of day.
+ * Numbers of clocks. In Perfetto, 1 to 63 are clocks of the system, and 64 to 127 are clocks of a
+ * sequence of packets. Corrected times are BOOTTIME, which viewers display. If the difference from
+ * wall-clock time is known, wall-clock time is REALTIME, from which viewers compute the time of
+ * day.
  */
 enum {
 	CLOCK_OF_DAY = 1,   /* REALTIME */
@@ -42,8 +42,8 @@ enum {
 };
 
 /*
- * Maximum number of interned strings of a sequence. When it is reached, all strings are discarded
- * to bound memory. Chosen: some MB.
+ * Maximum number of interned strings in a sequence. When it is reached, all strings are discarded
+ * to limit memory use. Chosen: they take some MB.
  */
 #define MAX_STRINGS 32768
 
@@ -58,21 +58,21 @@ enum { CATEGORIES, NAMES, ARG_NAMES, ARG_VALUES, NUM_TABLES };
 
 struct strings {
 	struct lh_table *numbers;  /* maps text to its number */
-	uint64_t last;		   /* last number used; numbers are not reused */
+	uint64_t last;		   /* last number that was assigned; numbers are never used again */
 	InternedString *fresh;	   /* new strings, to be written with the next packet */
-	InternedString **pointers; /* pointers to the new strings, as protobuf-c needs */
+	InternedString **pointers; /* pointers to these strings, which protobuf-c needs */
 	size_t num_fresh;
 	size_t room; /* number of strings allocated */
 };
 
 struct sequence {
 	uint32_t number;
-	int64_t base_ns; /* zero of CLOCK_BASE; not negative */
-	int64_t last_ns; /* time of CLOCK_DELTA, which is that of the previous packet */
+	int64_t base_ns; /* zero of CLOCK_BASE, which is not negative */
+	int64_t last_ns; /* time of CLOCK_DELTA, which is the time of the previous packet */
 	struct strings strings[NUM_TABLES];
 	DebugAnnotation *args; /* arguments of the current event */
 	DebugAnnotation **arg_pointers;
-	char **owned;	    /* texts of arguments that were converted to UTF-8; NULL for others */
+	char **owned;	    /* texts that were converted to UTF-8; otherwise NULL */
 	size_t room;	    /* number of args allocated */
 	uint8_t *packed;    /* packets to be compressed */
 	size_t num_packed;  /* number of bytes used */
@@ -81,13 +81,13 @@ struct sequence {
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Pack a packet at @to, unless it is NULL. Return its size. */
+/* Write a packet to @to, unless @to is NULL. Return the packet's size. */
 static size_t pack_packet(TracePacket *packet, uint8_t *to)
 {
 	TracePacket *packets[] = { packet };
 	Trace trace = PERFETTO__PROTOS__TRACE__INIT;
 
-	/* A concatenation of traces with one packet each is a trace of all packets. */
+	/* If traces with one packet each are concatenated, the result is a trace of all packets. */
 	trace.n_packet = 1;
 	trace.packet = packets;
 	return to ? perfetto__protos__trace__pack(&trace, to) :
@@ -110,7 +110,7 @@ static bool put_compressed(struct timeline *timeline, const struct sequence *seq
 	if (ok)
 		packed = malloc(pack_packet(&packet, NULL));
 	has_memory = packed;
-	/* A write error is found when the file is closed. */
+	/* If writing fails, closing the file reports the error. */
 	if (packed)
 		fwrite(packed, pack_packet(&packet, packed), 1, timeline->out);
 	free(bytes);
@@ -170,7 +170,7 @@ static void set_packet_time(struct timeline *timeline, TracePacket *packet, int6
 		seq->last_ns = time_ns;
 		return;
 	}
-	/* Relative times cannot go back, so earlier times use another clock. */
+	/* Relative times cannot be negative, so earlier times use another clock. */
 	packet->has_timestamp_clock_id = true;
 	packet->timestamp_clock_id = time_ns < seq->base_ns ? CLOCK_OF_TRACE : CLOCK_BASE;
 	packet->timestamp = time_ns < seq->base_ns ? time_ns : time_ns - seq->base_ns;
@@ -285,7 +285,7 @@ static void set_snapshot_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
-/* Put a packet with clocks and defaults, which also resets strings and times. */
+/* Put a packet that contains clocks and defaults, and resets strings and times. */
 static void begin_sequence_state(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
@@ -324,7 +324,7 @@ static void begin_sequence_state(struct timeline *timeline, bool is_first)
 	protobuf_put_packet(timeline, &packet);
 }
 
-/* Discard all strings when there are MAX_STRINGS. */
+/* If there are MAX_STRINGS strings, discard all of them. */
 static void limit_interned_strings(struct timeline *timeline)
 {
 	struct sequence *seq = timeline->own;
@@ -438,7 +438,7 @@ static void put_track_event(struct timeline *timeline, TrackEvent *event, struct
 
 /*
  * Put an event. @flow is 1 if the event begins the flow @flow_id, -1 if it ends the flow, and 0
- * if there is no flow.
+ * without a flow.
  */
 static void put_named_event(struct timeline *timeline, const struct timeline_event *event, int type,
 			    int flow, uint64_t flow_id)
@@ -471,7 +471,10 @@ static void put_named_event(struct timeline *timeline, const struct timeline_eve
 		free(seq->owned[i]);
 }
 
-/* Is an event before 1970? If so, count it and skip it, because Perfetto's times are unsigned. */
+/*
+ * Return whether an event is before 1970. If so, count it. Such events are skipped, because times
+ * in Perfetto are unsigned.
+ */
 static bool is_event_early(struct timeline *timeline, int64_t time_ns)
 {
 	timeline->num_early += time_ns < 0;

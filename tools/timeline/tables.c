@@ -39,21 +39,21 @@ uint64_t protobuf_make_uuid(struct track track)
 	return (uint64_t)(track.host + 1) << 32 | (uint64_t)track.kind << 28 | track.number;
 }
 
-/* Return the rank of a track among the tracks of its host, by kind, then by number. */
+/* Return the rank of a track among its host's tracks: in the order of kinds, then of numbers. */
 static int32_t get_track_rank(struct track track)
 {
 	return (int32_t)track.kind * TRACK_NUMBERS + (int32_t)track.number;
 }
 
-/* Can this host have a process number? */
+/* Return whether this host can have a process number. */
 static bool has_perfetto_pid(uint32_t host)
 {
 	return host < TIMELINE_MAX_THREAD_HOSTS;
 }
 
 /*
- * Return Perfetto's number for a thread of a host, or, if @number is 0, for the process
- * of the host.
+ * Return Perfetto's number for a thread of a host. If @number is 0, return the number for the
+ * process of the host.
  */
 static int32_t make_perfetto_tid(uint32_t host, uint32_t number)
 {
@@ -105,7 +105,7 @@ static void put_host_track(struct timeline *timeline, struct track track, const 
 	free(owned);
 }
 
-/* Put a track below another track. @thread is the thread that it belongs to, or NULL. */
+/* Put a track below another track. @thread is the thread to which it belongs, or NULL. */
 static void put_child_track(struct timeline *timeline, struct track track, struct track parent,
 			    const char *name, ThreadDescriptor *thread)
 {
@@ -132,8 +132,8 @@ void protobuf_name_track(struct timeline *timeline, struct track track, const ch
 }
 
 /*
- * Put the first track of a thread, which introduces the thread to Perfetto, or put it
- * again with the thread's new name.
+ * Put the first track of a thread, by which Perfetto learns about the thread. If the thread has a
+ * new name, put the track again.
  */
 static void put_thread_track(struct timeline *timeline, const struct timeline_thread *of,
 			     const char *name)
@@ -151,7 +151,7 @@ static void put_thread_track(struct timeline *timeline, const struct timeline_th
 	thread.thread_name = protobuf_make_text(of->name, &owned);
 	if (!thread.thread_name)
 		timeline->failed = true;
-	/* Perfetto takes the name from sched_switch only if none is given here. */
+	/* Perfetto uses the name in sched_switch only if no name is given here. */
 	if (!*of->name)
 		thread.thread_name = NULL;
 	put_child_track(timeline, track, parent, name, &thread);
@@ -177,7 +177,7 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 
 /* ---- scheduling --------------------------------------------------------- */
 
-/* Put an ftrace event. An @ftrace of NULL means that events were lost. */
+/* Put an ftrace event. If @ftrace is NULL, events were lost. */
 static void put_ftrace_event(struct timeline *timeline, const struct timeline_sched *event,
 			     FtraceEvent *ftrace)
 {
@@ -239,8 +239,8 @@ void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *
 	char *owned_from = NULL, *owned_to = NULL, *from, *to;
 
 	/*
-	 * Such events are skipped without counting, because slices and instants at the
-	 * same time are counted and cause a warning.
+	 * Skip such events without counting them. Slices and instants at the same time are counted
+	 * and cause a warning.
 	 */
 	if (event->time_ns < 0)
 		return;

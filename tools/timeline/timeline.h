@@ -21,7 +21,7 @@ enum track_kind {
 	TRACK_HOST,
 	TRACK_OUT,  /* packets that the host sends */
 	TRACK_IN,   /* packets that the host receives */
-	TRACK_SENT, /* sent ends of messages without known packet events */
+	TRACK_SENT, /* sent ends of messages whose packet events are not known */
 	TRACK_RECEIVED,
 	TRACK_CPU,
 	TRACK_THREAD, /* events of a thread */
@@ -36,11 +36,10 @@ struct track {
 };
 
 /*
- * The track.number of a thread is the thread's id, which is below this value (in Linux,
- * at most 2^22). Numbers from this value on are for a later thread with the id of an
- * earlier one, or for a later name of a thread. All are below twice this value. It is
- * decimal, so that these numbers are readable as the last digits of Perfetto's thread
- * ids.
+ * For a thread, track.number is the thread's id, which is below this value (in Linux, it is at most
+ * 2^22). Higher numbers stand for a later thread with the id of an earlier one, or for a later name
+ * of a thread. All numbers are below twice this value. The value is a round decimal number, so that
+ * these numbers are readable as the last digits of Perfetto's thread ids.
  */
 #define TRACK_MORE_THREADS 5000000
 #define TRACK_NUMBERS (2 * TRACK_MORE_THREADS)
@@ -70,15 +69,15 @@ struct timeline_thread {
 	const char *name; /* name of the program; empty if unknown */
 };
 
-/* A thread that the scheduler acts on. The number 0 is the idle thread of a CPU. */
+/* A thread on which the scheduler acts. The number 0 is the idle thread of a CPU. */
 struct timeline_task {
 	uint32_t number; /* number as in struct timeline_thread */
 	const char *name;
 };
 
 /*
- * Perfetto numbers the CPUs of a file, and rejects a file that has this CPU number or a
- * higher one (ftrace_tokenizer.cc, kMaxCpuCount).
+ * Perfetto rejects a file that has a CPU with this number or a higher one (ftrace_tokenizer.cc,
+ * kMaxCpuCount).
  */
 #define TIMELINE_MAX_CPUS 1024
 /* Perfetto's thread ids are below 2^31, and each host has TRACK_NUMBERS of them. */
@@ -89,10 +88,10 @@ struct timeline_sched {
 	enum {
 		TIMELINE_SWITCH, /* the CPU switches from the thread "from" to the thread "to" */
 		TIMELINE_WAKING, /* the thread "from" wakes the thread "to" */
-		TIMELINE_LOST,	 /* the tracer lost events, so the action is unknown */
+		TIMELINE_LOST,	 /* the tracer lost events, so that the action is not known */
 	} kind;
-	uint32_t host; /* number of the host, below TIMELINE_MAX_THREAD_HOSTS */
-	uint32_t cpu;  /* number of the CPU in the file, below TIMELINE_MAX_CPUS */
+	uint32_t host; /* number of the host, which is below TIMELINE_MAX_THREAD_HOSTS */
+	uint32_t cpu;  /* number of the CPU in the file, which is below TIMELINE_MAX_CPUS */
 	int64_t time_ns;
 	struct timeline_task from, to;
 	int64_t state; /* new state of the thread "from", as bits of the kernel */
@@ -105,15 +104,15 @@ struct timeline_format {
 	/* Begin a file. Return false if out of memory. */
 	bool (*begin)(struct timeline *timeline, const char *reference);
 	/*
-	 * Begin a part that another process writes. @number is not 0, and is unique to the part.
+	 * Begin a part that another process writes. @number is not 0, and no other part has it.
 	 * Return false if out of memory.
 	 */
 	bool (*begin_part)(struct timeline *timeline, uint32_t number);
-	/* Name a track. This is called before any other use of the track. */
+	/* Name a track. Called before the track is used. */
 	void (*name)(struct timeline *timeline, struct track track, const char *name);
 	/* Name a track of kind TRACK_THREAD. */
 	void (*thread)(struct timeline *timeline, const struct timeline_thread *thread);
-	/* Write a slice. Slices of one track are in order of time, and do not overlap. */
+	/* Write a slice. Slices of one track are in order of time and do not overlap. */
 	void (*slice)(struct timeline *timeline, const struct timeline_event *event,
 		      int64_t end_ns);
 	void (*instant)(struct timeline *timeline, const struct timeline_event *event);
@@ -121,13 +120,12 @@ struct timeline_format {
 	void (*packet)(struct timeline *timeline, const struct timeline_event *event);
 	void (*message)(struct timeline *timeline, const struct timeline_message *message);
 	/*
-	 * Write an action of a scheduler. This is called in time order for each host, after its
-	 * threads were named. NULL if the format has no scheduling tables.
+	 * Write an action of a scheduler. Called in order of time for each host, after its threads
+	 * were named. NULL if the format has no scheduling tables.
 	 */
 	void (*sched)(struct timeline *timeline, const struct timeline_sched *event);
 	/*
-	 * Write buffered data. This is called before another process writes, and before
-	 * this one ends.
+	 * Write buffered data. Called before another process writes, and before this process ends.
 	 */
 	void (*flush)(struct timeline *timeline);
 	void (*end)(struct timeline *timeline);
@@ -141,19 +139,19 @@ struct timeline {
 	bool has_wall;	 /* wall_shift_ns is known; wall-clock time is about time + wall_shift_ns */
 	int64_t wall_shift_ns;
 	void *own;	    /* data of the format */
-	uint64_t num_early; /* number of events before 1970, which the format cannot represent */
+	uint64_t num_early; /* number of events before 1970, which the format cannot express */
 	bool failed;	    /* memory is exhausted */
 };
 
 /*
- * Begin a file with the names of the hosts of a time base. Return false if out of memory. Call
- * timeline_close() in either case.
+ * Begin a file that has the names of a time base's hosts. Return false if out of memory. Call
+ * timeline_close() even then.
  */
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
 		   const struct timebase *base);
 /*
- * End a file. @ok means that all @things ("slices", for a warning) were written without an
- * error. Return false and set errno if @ok is false, or if writing fails now.
+ * End a file. @ok means that all @things ("slices", for a warning) were written without an error.
+ * If @ok is false or writing fails now, set errno and return false.
  */
 bool timeline_close(struct timeline *timeline, bool ok, const char *things);
 
@@ -166,7 +164,7 @@ void timeline_format_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 extern const struct timeline_format trace_event_format, protobuf_format;
 
 /*
- * Value of the option --format, an unsigned int, if it is not given. Otherwise, it is the
+ * Value if the option --format (an unsigned int) is not given. If it is given, the value is the
  * index of the format.
  */
 #define TIMELINE_NOT_SAID 2
@@ -174,7 +172,7 @@ extern const struct option_row timeline_options[];
 /* Check that --format is used with --perfetto. If not, print a message and return false. */
 bool timeline_check_option(unsigned int number, bool is_perfetto);
 /*
- * Return the format with this number. For TIMELINE_NOT_SAID, choose it by the file name
+ * Return the format with this number. For TIMELINE_NOT_SAID, choose the format by the file name
  * @path, which may be NULL.
  */
 const struct timeline_format *timeline_find_format(unsigned int number, const char *path);

@@ -17,16 +17,16 @@
 #include "timeline.h"
 
 /*
- * Duration of a packet, ns. A packet is a slice, because the ends of flows must be inside
- * slices. This is the shortest slice, so that no two packets overlap, whatever their
- * order.
+ * Duration of a packet, ns. A packet is a slice, because the ends of flows must be inside of
+ * slices. This is the shortest possible slice, so that packets never overlap, whatever their order
+ * is.
  */
 #define PACKET_NS 1
 
-/* Integers up to this limit are exact in a double. Larger ones are written as texts. */
+/* Integers up to this limit are exact in a double. Larger integers are written as text. */
 #define MAX_EXACT (INT64_C(1) << 53)
 
-/* Values of "tid" for tracks other than those of threads, which have track.number. */
+/* Values of "tid" for tracks that do not belong to threads. Tracks of threads have track.number. */
 enum {
 	TID_STATE = TRACK_NUMBERS,
 	TID_CPU = TRACK_NUMBERS * 2,
@@ -226,7 +226,7 @@ static void put_json_packet(struct timeline *timeline, const struct timeline_eve
 	end_json_event(timeline, event);
 }
 
-/* Put a flow from a packet that was sent to the packet that was received. */
+/* Put a flow from the sent packet to the received packet. */
 static void put_json_flow(struct timeline *timeline, const struct timeline_message *message)
 {
 	static const char flow[] = ",\"cat\":\"message\",\"name\":\"message\",\"id\":%" PRIu64
