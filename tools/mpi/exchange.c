@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Exchange batches of items, which have a fixed size, between all ranks. A rank has two batches
- * for each other rank: one is filled while the other is being sent. A rank that waits continues
- * to receive incoming batches, so that no two ranks wait for each other.
+ * Exchange batches of items between all ranks. All items have the same size. A rank has two batches
+ * for each other rank: it fills one while the other is being sent. A rank that waits continues to
+ * receive batches, so that ranks never wait for each other forever.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,18 +13,18 @@
 #include "exchange.h"
 
 /*
- * Number of items in a batch, which takes 16 KB. Two batches for each of a thousand ranks
+ * Number of items in a batch. A batch takes 16 KB, so that two batches for each of a thousand ranks
  * take 32 MB. Chosen.
  */
 #define BATCH 128
 /*
- * Number of slices that a rank may be ahead of the slowest rank. Chosen: few, because packets
- * are deferred.
+ * Number of slices by which a rank may be ahead of the slowest rank. Chosen to be small, because
+ * packets are deferred.
  */
 #define SLICES_AHEAD 4
-/* Number of slices in the last item of a rank, which means all slices. */
+/* Number of slices in the last item of a rank. It means all slices. */
 #define ALL_SLICES UINT32_MAX
-/* Interval at which incoming batches are checked if none has arrived, ns. Chosen. */
+/* Time to wait before checking for batches again, ns. Chosen. */
 #define PAUSE_NS 50000
 
 #define BATCH_TAG 1
@@ -59,7 +59,7 @@ struct exchange {
 	struct peer *peer;
 	struct item *received; /* buffer for a batch */
 	MPI_Request receiving;
-	int error; /* error of a received item; 0 if none */
+	int error; /* error of a received item, or 0 */
 };
 
 uint32_t exchange_choose_shards(int rank, int ranks)
@@ -125,9 +125,9 @@ void exchange_free(struct exchange *e)
 /* ---- receiving ---------------------------------------------------------------- */
 
 /*
- * Use a received item. If the sender could not know that a time is beyond the limits of its host,
- * skip the event, as netsync_io_read() does. Likewise, skip a reading of a host whose messages
- * were used before.
+ * Use a received item. The sender may not know that a time exceeds the limits of its host. In this
+ * case, skip the event, as netsync_io_read() does. Also skip a reading of a host whose messages
+ * were already used.
  */
 static int use_exchanged_item(struct exchange *e, int from, const struct item *item)
 {
@@ -142,7 +142,7 @@ static int use_exchanged_item(struct exchange *e, int from, const struct item *i
 	return ret == -ERANGE || ret == -EALREADY ? 0 : ret;
 }
 
-/* Receive a batch, if one has arrived, and use its items. Return false if none has arrived. */
+/* Receive a batch and use its items. Return false if no batch has arrived. */
 static bool use_received_batch(struct exchange *e)
 {
 	MPI_Status status;
@@ -160,10 +160,7 @@ static bool use_received_batch(struct exchange *e)
 	return true;
 }
 
-/*
- * Receive a batch, or pause, because other processes run on this processor if there are
- * more processes than processors.
- */
+/* Receive a batch. If none has arrived, pause, because other processes may need this processor. */
 static void use_batch_or_pause(struct exchange *e)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -174,7 +171,7 @@ static void use_batch_or_pause(struct exchange *e)
 
 /* ---- sending ------------------------------------------------------------------ */
 
-/* Wait until a batch was sent and may be filled again. */
+/* Wait until a batch has been sent and can be filled again. */
 static void wait_for_batch(struct exchange *e, struct batch *b)
 {
 	int sent;
@@ -234,7 +231,7 @@ int exchange_send_packet(void *data, const struct netsync_packet *pkt)
 	const uint32_t shards = netsync_packet_shards(pkt);
 	int ret = e->error;
 
-	/* Each rank numbers the observation points of its own traces. */
+	/* Each rank assigns its own numbers to the observation points of its traces. */
 	item.packet.point = pkt->point * (uint32_t)e->ranks + (uint32_t)e->rank;
 	for (int to = 0; to < e->ranks && !ret; to++) {
 		if (!(shards & exchange_choose_shards(to, e->ranks)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Send packets that one rank reads to the ranks that match them. Packets are sent in batches,
- * while the sender continues to read. All ranks read the same time slices, and no rank is more
- * than a few slices ahead of the slowest, so that memory is bounded.
+ * Send the packets that one rank reads to the ranks that match them. Packets are sent in batches
+ * while the sender continues to read. All ranks read the same time slices. No rank is more than a
+ * few slices ahead of the slowest one, so that memory use is limited.
  */
 #ifndef NETSYNC_MPI_EXCHANGE_H
 #define NETSYNC_MPI_EXCHANGE_H
@@ -29,8 +29,8 @@ int exchange_send_clock(void *data, const struct netsync_clock_point *point);
 int exchange_end_slice(void *data, uint32_t slice, uint32_t slices);
 
 /*
- * End the exchange after this rank has read its part. Return 0 when all data of the other
- * ranks has arrived, or a negative errno value.
+ * End the exchange after this rank has read its part. Return 0 when all data of the other ranks
+ * have arrived, or a negative errno value.
  */
 int exchange_end(struct exchange *e);
 

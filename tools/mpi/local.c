@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Add the traces of each machine to a reader on every rank. A child process serves the traces
- * to the rank that reads them; the other ranks receive only their descriptions.
+ * Add the traces of each machine to a reader on every rank. A child process serves the traces to
+ * the rank that reads them. All other ranks receive only descriptions of the traces.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ static int find_lowest_rank(int rank)
 }
 
 /*
- * Return a hash of the arguments and of the directory that they are relative to, or 0 if
- * there are no traces.
+ * Return a hash of the arguments and of the directory to which they are relative, or 0 if there are
+ * no traces.
  */
 static uint64_t hash_traces(const struct input *input)
 {
@@ -116,7 +116,7 @@ static void free_local_reader(struct netsync *ns, struct netsync_io *io)
 	netsync_free(ns);
 }
 
-/* Create a file in memory. Return a negative value, after a message, on failure. */
+/* Create a file in memory. On failure, print a message and return a negative value. */
 static int open_nameless_scratch(void)
 {
 	const int fd = memfd_create("netsync-traces", MFD_CLOEXEC);
@@ -127,8 +127,8 @@ static int open_nameless_scratch(void)
 }
 
 /*
- * Write the description of the traces to a file. Return its size, or 0, after a message,
- * on failure.
+ * Write the description of the traces to a file. Return its size. On failure, print a message and
+ * return 0.
  */
 static uint64_t describe_traces(const struct input *input, int fd)
 {
@@ -146,8 +146,8 @@ static uint64_t describe_traces(const struct input *input, int fd)
 }
 
 /*
- * Copy the data that rank @from has written to its file @fd to the files of all other ranks, to
- * be read there. If this fails, print a message and return false.
+ * Copy the data that rank @from has written to its file @fd to the files of all other ranks, where
+ * they can be read. On failure, print a message and return false.
  */
 static bool broadcast_file(int fd, uint64_t size, int from, int rank)
 {
@@ -213,7 +213,7 @@ static bool add_served_traces(struct local_traces *local, int which, const char 
 	const int in = is_own ? local->fd : file, out = is_own ? local->fd : null;
 	const bool done = netsync_io_add_served(io, label, NULL, in, out) > 0;
 
-	/* A description was read completely, so nothing more is written to its server. */
+	/* The whole description was read, so nothing more is written to its server. */
 	if (null >= 0)
 		close(null);
 	return done;
@@ -245,12 +245,12 @@ static bool open_local_server(struct local_traces *local, int which, const struc
 	is_added = is_told && add_served_traces(local, which, label, file, io);
 	close(file);
 	/*
-	 * The rank that serves the traces reports why there are none, before any rank ends the
-	 * job.
+	 * The rank that serves the traces reports why there are none. It must do this before any
+	 * rank ends the job.
 	 */
 	if (is_own && is_told && !is_added)
 		complain("%s", netsync_io_error(io));
-	/* A job of many machines must not begin with only some of the traces. */
+	/* A job on many machines must not begin with only a part of the traces. */
 	if (is_own && is_added && !is_served_whole(io, which))
 		complain("Not all arguments can be read on this machine.");
 	was_added = is_added && is_served_whole(io, which);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync-mpi sync: netsync sync in many processes of an MPI job. Each rank knows all traces,
+ * netsync-mpi sync: run netsync sync in many processes of an MPI job. Each rank knows all traces,
  * reads the traces of some hosts, and matches the packets of some shards. The first rank then
  * merges the messages of all ranks, estimates the clocks, and reports the result.
  */
@@ -24,7 +24,7 @@
 #include "local.h"
 #include "sync/sync.h"
 
-/* Maximum size of one MPI message in bytes; MPI counts them by an int. Chosen. */
+/* Maximum size of one MPI message in bytes, because MPI counts them by an int. Chosen. */
 #define PART_SIZE ((size_t)1 << 26)
 #define STATE_TAG 2
 
@@ -32,12 +32,12 @@
 #define PAUSE_NS 5000000
 
 struct mpi_job {
-	struct input_share share; /* must be first, because other functions get only this member */
+	struct input_share share; /* the first member, because other functions get a pointer to it */
 	int rank, ranks;
 	struct netsync_io *io;
 	struct exchange *exchange;
 	struct local_traces local;
-	bool is_local; /* the traces are on the disks of each machine */
+	bool is_local; /* whether each machine has its traces on its own disks */
 };
 
 /* A growing array of bytes. */
@@ -92,8 +92,8 @@ static bool receive_saved_bytes(struct bytes *b, int from)
 }
 
 /*
- * Pass the bytes of all other ranks to @use in the first rank, in the order of ranks. In
- * another rank, send its bytes.
+ * In the first rank, pass the bytes of all other ranks to @use in the order of ranks. In another
+ * rank, send its bytes.
  */
 static int collect_saved_bytes(struct mpi_job *job, const struct bytes *own,
 			       int (*use)(void *to, const void *bytes, size_t size), void *to)
@@ -127,7 +127,10 @@ static int merge_rank_messages(void *ns, const void *bytes, size_t size)
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* Return a hash by which to check that all ranks see the same traces and run the same program. */
+/*
+ * Return a hash, by which ranks check that all of them see the same traces and run the same
+ * program.
+ */
 static uint64_t hash_trace_set(const struct netsync_io *io)
 {
 	uint64_t sum = hash_mix(sizeof(struct netsync_packet) ^ 0x01020304);
@@ -176,7 +179,7 @@ static int handle_clock(void *data, const struct netsync_clock_point *point)
 }
 
 /*
- * End reading. The first rank gets the counts of all ranks. Later warnings are about all
+ * End the reading. The first rank gets the counts of all ranks. Later warnings are about all
  * traces, so only the first rank prints them.
  */
 static int handle_end(void *data)
@@ -255,7 +258,7 @@ static bool gather_messages(struct input_share *share, struct netsync *ns)
 
 /* ---- the program ---------------------------------------------------------------- */
 
-/* Prefix messages of a rank with its number. */
+/* Let the messages of a rank begin with the rank's number. */
 static void set_rank_name(const struct mpi_job *job)
 {
 	static char name[MPI_MAX_PROCESSOR_NAME + 64];
@@ -268,8 +271,8 @@ static void set_rank_name(const struct mpi_job *job)
 }
 
 /*
- * Wait until all ranks have come to the end. MPI itself would poll without a pause, on
- * processors that the first rank needs for the estimation.
+ * Wait until all ranks have reached the end. MPI itself would poll without a pause, on processors
+ * that the first rank needs for the estimation.
  */
 static void wait_for_all_ranks(void)
 {
@@ -316,7 +319,7 @@ int main(int argc, char **argv)
 		complain("warning: standard output cannot be closed.");
 	status = run_rank(&job, argc, argv);
 	fflush(stdout);
-	/* Other ranks may be waiting for this one, so end the whole job. */
+	/* Other ranks may be waiting for this rank, so end the whole job. */
 	if (status == EXIT_BAD)
 		MPI_Abort(MPI_COMM_WORLD, EXIT_BAD);
 	wait_for_all_ranks();
