@@ -28,21 +28,21 @@
 #include "common/value.h"
 #include "plot.h"
 
-#define MAX_PAIRS 4 /* maximum number of pairs; chosen: more would not fit on a screen */
+#define MAX_PAIRS 4 /* maximum number of pairs, because more do not fit on a screen; chosen */
 /*
- * Maximum number of messages that are kept. Chosen: 4,000 in each direction, which is
- * several for each column of dots.
+ * Maximum number of messages that are stored. Chosen: 4,000 in each direction, which is several for
+ * each column of dots.
  */
 #define MAX_POINTS (MAX_PAIRS * 2 * 4000)
 
 /* Sizes in characters. All are chosen except LABEL. */
-#define USUAL_WIDTH 80 /* width if that of the terminal is unknown */
+#define USUAL_WIDTH 80 /* width if the width of the terminal is not known */
 #define MAX_WIDTH 240  /* maximum width of a line */
 #define ROWS 6	       /* height of a panel */
 #define LABEL 11       /* width of a delay such as "-123.456 ms" */
 #define MIN_CELLS 10   /* minimum width of a panel, even on a narrow terminal */
 
-/* Size of the cells of panels. */
+/* The layout of a panel's cells. */
 struct raster {
 	bool is_braille;
 	int across; /* number of dots in a row of a cell */
@@ -121,7 +121,7 @@ static uint8_t get_dot_bit(const struct raster *raster, int x, int y)
 	return raster->is_braille ? braille[y][x] : 1 << y;
 }
 
-/* Return the index of the dot, of @num dots, at a fraction (0 to 1) of a range. */
+/* Return the index, among @num dots, of the dot at a fraction (0 to 1) of a range. */
 static int get_plot_dot(double share, int num)
 {
 	const int dot = share * num;
@@ -152,7 +152,7 @@ static void add_plot_dot(struct panel *panel, double when, int64_t ns)
 
 static void print_raster_cell(FILE *out, const struct raster *raster, uint8_t dots)
 {
-	/* Characters for no dot, the upper dot, the lower dot, and both dots. */
+	/* The characters for no dot, the upper dot, the lower dot, and both dots. */
 	static const char ascii[] = " '.:";
 
 	if (raster->is_braille)
@@ -182,9 +182,9 @@ static int64_t get_delay_of_point(const struct traffic_point *point, int is_afte
 }
 
 /*
- * Set the range of delays. The scale of corrected delays is logarithmic if the largest
- * delay is more than 4 times the smallest (chosen). On a linear scale, a long tail would
- * hide all other delays.
+ * Set the range of delays. Corrected delays have a logarithmic scale if the largest one is more
+ * than 4 times the smallest one (chosen). On a linear scale, a long tail would hide all other
+ * delays.
  */
 static void set_panel_range(struct panel *panel, const struct traffic_way *way, int is_after)
 {
@@ -237,7 +237,7 @@ static void print_way_panel(FILE *out, const struct netsync *ns, const struct ra
 
 /* ---- pairs ------------------------------------------------------------- */
 
-/* Compare pairs by the number of messages, the largest number first. */
+/* Order pairs by their number of messages, the largest number first. */
 static int compare_pairs_by_messages(const void *a, const void *b)
 {
 	const struct netsync_pair_info *p = a, *q = b;
@@ -247,7 +247,7 @@ static int compare_pairs_by_messages(const void *a, const void *b)
 	return m < n ? 1 : m > n ? -1 : 0;
 }
 
-/* Is this a direction of one of these pairs, with corrected delays? */
+/* Return whether this is a direction of one of these pairs and has corrected delays. */
 static bool is_way_of_pairs(const struct traffic_way *way, const struct netsync_pair_info *pairs,
 			    uint32_t num)
 {

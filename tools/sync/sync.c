@@ -16,7 +16,7 @@
 #include "remote/traces.h"
 #include "sync.h"
 
-/* --format was not given: the format is json with -o, and table otherwise. */
+/* Value for a missing --format. The format is then json with -o, and table without it. */
 enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 
 struct sync_settings {
@@ -156,7 +156,7 @@ static int synchronize_traces(struct sync_settings *set)
 	return status;
 }
 
-/* Can a trace be opened? If not, print the reason as a warning. */
+/* Return whether a trace can be opened. If not, print the reason as a warning. */
 static bool can_open_trace(const char *trace)
 {
 	struct netsync *ns = netsync_new();
@@ -208,7 +208,10 @@ static bool is_input_given(const struct sync_settings *set)
 	return false;
 }
 
-/* Reject options that need data read by other processes, or that all processes would apply. */
+/*
+ * Reject options that need data from other processes, and options that would apply to all
+ * processes.
+ */
 static bool can_share_input(const struct sync_settings *set)
 {
 	if (set->plot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Estimate clocks from traces, for other programs and sub-commands. */
+/* Estimate clocks from traces, for other programs and commands. */
 #ifndef NETSYNC_SYNC_H
 #define NETSYNC_SYNC_H
 
@@ -15,9 +15,9 @@ struct remote_traces;
 int sync_shared(int argc, char **argv, struct input_share *share);
 
 /*
- * Run netsync sync on @num @traces of netsync record, whose order may be changed, and on the
- * traces of @remote, unless it is NULL. @beacon means that they were recorded with --beacon.
- * Write the result to the file @path, and print the table. Return the exit status.
+ * Run netsync sync on the @num @traces of netsync record, and on the traces of @remote, unless it
+ * is NULL. The order of @traces may be changed. @beacon means that they were recorded with
+ * --beacon. Write the result to the file @path, and print the table. Return the exit status.
  */
 int sync_recorded(char **traces, int num, struct remote_traces *remote, const char *path,
 		  bool beacon);
