@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync clock-log: log how a daemon steers this machine's clock. The log contains
- * readings of CLOCK_REALTIME (or CLOCK_MONOTONIC) and of CLOCK_MONOTONIC_RAW at the same
- * instants, in the format of netsync-clocks(5). Each instant is read several times, and
- * the fastest reading is kept. A kernel timer reports when CLOCK_REALTIME was stepped.
+ * netsync clock-log: log how a daemon steers this machine's clock.
+ *
+ * The log contains readings of CLOCK_REALTIME (or CLOCK_MONOTONIC) together with
+ * CLOCK_MONOTONIC_RAW, in the format of netsync-clocks(5). For each log entry, the clocks are read
+ * several times, and the fastest reading is used. A kernel timer reports steps of CLOCK_REALTIME.
  */
 #include <string.h>
 #include <unistd.h>
@@ -48,8 +49,8 @@ static int start_step_watch(const struct log *log)
 }
 
 /*
- * Write a reading. *@is_set means that the clock was stepped since the last reading that
- * was written.
+ * Write a reading. *@is_set says whether the clock was stepped since the last reading that was
+ * written.
  */
 static bool write_reading(const struct log *log, unsigned int clock, int watch, bool *is_set)
 {
@@ -64,8 +65,8 @@ static bool write_reading(const struct log *log, unsigned int clock, int watch, 
 }
 
 /*
- * Write readings one after the other, because their raw times are adjacent. Only
- * CLOCK_REALTIME can be stepped.
+ * Read the clocks one after the other, so that their raw times are close together, and write the
+ * readings. Only CLOCK_REALTIME can be stepped.
  */
 static bool write_readings(const struct log *log, int watch, bool *is_set)
 {
@@ -104,7 +105,7 @@ static int write_clock_log(const struct log *log)
 	return status;
 }
 
-/* Take the name of the host, which must fit into a column. */
+/* Set the name of the host, which must be usable as a column. */
 static bool parse_log_host_option(void *at, const struct option_row *row, const char *value)
 {
 	struct log *log = at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Find and run programs named netsync-COMMAND, first those in netsync's own directory of
- * commands, then those in PATH, so that anyone can add a command.
+ * Find and run programs that are called netsync-COMMAND. Search netsync's own directory of commands
+ * first, and then PATH, so that anyone can add a command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,10 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-/* Is the program absent? An entry of PATH may be a file, which causes ENOTDIR. */
+/*
+ * Return whether the error means that the program does not exist. An entry of PATH may be a file,
+ * which causes ENOTDIR.
+ */
 static bool is_absent_error(int err)
 {
 	return err == ENOENT || err == ENOTDIR;
@@ -30,7 +33,10 @@ void run_external(char **argv)
 	char *const command = argv[0];
 	char *program, *path, *folder;
 
-	/* A command with a slash would be a path, and one with a hyphen an option. */
+	/*
+	 * A command with a slash would be a path, and a command that begins with a hyphen would be
+	 * an option.
+	 */
 	if (!*command || *command == '-' || strchr(command, '/')) {
 		errno = ENOENT;
 		return;
@@ -75,8 +81,8 @@ static bool add_external_name(struct external_names *names, const char *name)
 }
 
 /*
- * Add the names of programs in a directory. A directory that cannot be read counts as
- * empty, as in execvp().
+ * Add the names of programs in a directory. Like execvp(), treat a directory that cannot be read as
+ * empty.
  */
 static bool find_externals_in_folder(struct external_names *names, const char *path)
 {
@@ -112,7 +118,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Remove duplicate names, because a program may be in several directories. */
+/* Remove duplicate names, because the same program may be in several directories. */
 static void keep_each_name_once(struct external_names *names)
 {
 	size_t num = 0;

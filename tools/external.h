@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Execute the program of argv[0] with these arguments. Return only on failure, with errno set,
- * to ENOENT if there is no such program.
+ * Execute the program for argv[0] with these arguments. Return only on failure, and set errno.
+ * ENOENT means that there is no such program.
  */
 void run_external(char **argv);
 
@@ -18,7 +18,7 @@ struct external_names {
 	size_t num;
 };
 
-/* List all programs. Return false if out of memory or, with the reason in errno, on failure. */
+/* List all programs. On failure, set errno and return false. Also return false if out of memory. */
 bool find_externals(struct external_names *names);
 bool is_external(const struct external_names *names, const char *name);
 void release_externals(struct external_names *names);

@@ -15,18 +15,18 @@
 #include "common/output.h"
 #include "external.h"
 
-/* Packages that contain the programs of commands. */
+/* Packages that contain the programs for commands. */
 #define RECORD "netsync-record"
 #define ANALYSIS "netsync-analysis"
 
 /*
- * Table of commands. The package is NULL for a built-in command. A new built-in command
- * is one file and one row.
+ * Table of commands. The package is NULL for a built-in command. To add a built-in command, add a
+ * file and a row.
  */
 static const struct known_command {
 	struct command command;
 	const char *package;
-	const char *summary; /* NULL if only netsync's other commands use the command */
+	const char *summary; /* summary, or NULL if users do not call the command */
 } commands[] = {
 	{ { "sync", cmd_sync, true }, NULL, "estimate the clock corrections of traced machines" },
 	{ { "record", NULL, false },
@@ -53,13 +53,13 @@ static const struct known_command {
 	  "log how a time daemon steers this machine's clock" },
 	{ { "doctor", NULL, false }, RECORD, "check what a machine needs for recording" },
 	{ { "agent", NULL, false }, RECORD, NULL },
-	/* This is the program itself. The programs of its commands are links to it. */
+	/* This command is the program itself. The programs of its commands are links to it. */
 	{ { "analysis", NULL, false }, ANALYSIS, NULL },
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Installed programs, both netsync's and those that others have added. */
+/* Installed programs: those of netsync, and those that others have added. */
 static struct external_names externals;
 
 static const struct known_command *find_command(const char *name)
@@ -145,7 +145,7 @@ static int complain_of_absent(const char *name)
 	return EXIT_BAD;
 }
 
-/* Replace this process by man, which displays the manual page of a command. */
+/* Replace this process by man, to display the manual page of a command. */
 static int show_page(const char *name)
 {
 	const struct known_command *known = find_command(name);
@@ -173,8 +173,8 @@ static int show_page(const char *name)
 }
 
 /*
- * Handle arguments that are not a command. @err is the reason why run_external() could
- * not execute a program.
+ * Handle arguments that are not a command. @err is the reason for which run_external() could not
+ * execute a program.
  */
 static int dispatch_other(int argc, char **argv, int err)
 {
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	int err = 0, status;
 
 	/*
-	 * Run another program before anything else, so that it inherits signals and
+	 * Run another program before anything else, so that it inherits signals and file
 	 * descriptors unchanged.
 	 */
 	if (argc > 1 && strcmp(argv[1], "help") && !is_built_in(known)) {
