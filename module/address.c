@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create the key by which SipHash-2-4 hashes the addresses of sockets and
- * packets. The key is derived from the kernel's own pointer hash. Kernel
- * addresses are random (KASLR) to make attacks harder, so a trace that is
- * shared must not reveal them.
+ * Create the key with which SipHash-2-4 hashes the addresses of sockets and packets. The key is
+ * derived from the kernel's own pointer hash.
+ *
+ * Kernel addresses are random (KASLR) to make attacks harder. A trace that is shared must therefore
+ * not reveal them.
  */
 #include <linux/cache.h>
 #include <linux/init.h>
@@ -20,10 +21,10 @@ siphash_key_t netsync_address_key __ro_after_init;
 #define NOWHERE 0x6e657473796e6300ULL
 
 /*
- * Get 32 secret bits by printing an address that is printed nowhere else. %p
- * hashes the address with a key that the kernel creates at boot and keeps.
- * Loading the module again yields the same bits. Return false if the kernel
- * does not hash yet, or was started with no_hash_pointers.
+ * Get 32 secret bits: the hash that %p prints for an address that is printed nowhere else. The
+ * kernel creates the key of this hash at boot and keeps the key, so loading the module again yields
+ * the same bits. Return false if the kernel does not hash addresses yet, or was started with
+ * no_hash_pointers.
  */
 static bool __init get_secret_word(int number, u32 *word)
 {

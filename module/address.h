@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Convert the address of a kernel object to a number that identifies the object
- * and hides the address.
+ * Convert the address of a kernel object to a number that identifies the object but hides the
+ * address.
  */
 #ifndef NETSYNC_ADDRESS_H
 #define NETSYNC_ADDRESS_H
@@ -11,8 +11,7 @@
 #include <linux/types.h>
 
 /*
- * Module parameter raw_addresses: record addresses instead of numbers. It can
- * change at any time.
+ * Module parameter raw_addresses: record addresses in place of numbers. It can change at any time.
  */
 extern bool netsync_raw_addresses;
 
@@ -29,7 +28,7 @@ static inline u64 netsync_address(const void *object)
 	return siphash_1u64((unsigned long)object, &netsync_address_key);
 }
 
-/* Create the key. Call this before the first event. */
+/* Create the key. Call this function before the first event. */
 void netsync_address_init(void);
 
 #endif /* NETSYNC_ADDRESS_H */

@@ -12,7 +12,7 @@
 
 char *netsync_without;
 
-/* Does the parameter "without" list this name? */
+/* Return whether the parameter "without" lists this name. */
 static bool is_probe_excluded(const char *name)
 {
 	size_t len = strlen(name);
@@ -57,9 +57,8 @@ static int attach_tracepoint(struct netsync_probe *probe)
 #ifndef NETSYNC_NO_FUNCTIONS
 
 /*
- * Find the address of a function. A kprobe only finds functions of the kernel
- * itself whose names are unique. ftrace would also accept functions with this
- * name in modules.
+ * Find the address of a function. A kprobe finds only functions of the kernel itself, and only
+ * those with unique names. ftrace would also accept functions of modules.
  */
 static int find_function(const char *name, unsigned long *address)
 {
@@ -76,7 +75,7 @@ static int find_function(const char *name, unsigned long *address)
 }
 
 /*
- * Called by ftrace, which misses no call. A kprobe would miss calls inside
+ * ftrace calls this function. It misses no call, whereas a kprobe would miss calls inside of
  * another kprobe.
  */
 static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
@@ -93,13 +92,13 @@ static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
 static void detach_begin(struct netsync_probe *probe)
 {
 	unregister_ftrace_function(&probe->ops);
-	/* Resetting the filter frees its hashes. */
+	/* Resetting the filter frees its hash tables. */
 	ftrace_set_filter(&probe->ops, NULL, 0, 1);
 }
 
 /*
- * Have ftrace call the probe for one function only. Before 5.18, ftrace accepts only the
- * address of the call itself, which on arm64 follows a NOP and perhaps a BTI instruction.
+ * Let ftrace call the probe for one function only. Before 5.18, ftrace accepts only the address of
+ * the ftrace call itself. On arm64, this call follows a NOP and possibly a BTI instruction.
  */
 static int filter_function(struct ftrace_ops *ops, unsigned long address)
 {
@@ -122,9 +121,7 @@ static int attach_begin(struct netsync_probe *probe)
 	probe->ops.func = at_probe_begin;
 	probe->ops.flags = NETSYNC_FTRACE_FLAGS;
 	err = filter_function(&probe->ops, address);
-	/*
-	 * -EINVAL means that the function is compiled without an ftrace call.
-	 */
+	/* -EINVAL means that the function was compiled without an ftrace call. */
 	if (err)
 		return err == -EINVAL ? -ENOENT : err;
 	err = register_ftrace_function(&probe->ops);
@@ -137,7 +134,7 @@ static int attach_end(struct netsync_probe *probe)
 {
 	struct kretprobe *end = &probe->kretprobe;
 
-	/* register_kretprobe() refuses a probe with the state of an earlier registration. */
+	/* register_kretprobe() refuses a probe that has the state of an earlier registration. */
 	memset(end, 0, sizeof(*end));
 	end->kp.symbol_name = probe->name;
 	end->entry_handler = probe->keep;
@@ -165,17 +162,14 @@ static void detach_function(struct netsync_probe *probe)
 		unregister_kretprobe(&probe->kretprobe);
 }
 
-/*
- * Return the number of calls that a kretprobe has missed since it was attached.
- * Other probes miss none.
- */
+/* Return how many calls a kretprobe has missed since it was attached. Other probes miss none. */
 static unsigned long count_missed_calls(const struct netsync_probe *probe)
 {
 	return probe->attached && probe->end ?
 		       probe->kretprobe.nmissed + probe->kretprobe.kp.nmissed : 0;
 }
 
-/* Return the name of what the kernel lacks if the probe cannot be attached. */
+/* If the kernel lacks a feature that the probe needs, return the feature's name. */
 static const char *get_missing_feature(const struct netsync_probe *probe)
 {
 	return probe->name;

@@ -33,28 +33,27 @@
 #define MAX_DEVIATION 50
 
 /*
- * Maximum number of records that wait for drain_ring(). Its delay can cause one
- * record for each tick. Must be a power of 2. Chosen.
+ * Maximum number of records that wait for drain_ring(). If drain_ring() is delayed, each tick can
+ * add a record. Must be a power of 2. Chosen.
  */
 #define RING_SIZE 32
 
 static struct netsync_clock_record ring[RING_SIZE];
 /*
- * Number of records put into the ring by on_timekeeper_update(), and number
- * taken out by drain_ring().
+ * Number of records that on_timekeeper_update() has put into the ring, and number that drain_ring()
+ * has taken out of the ring.
  */
 static u32 ring_in, ring_out;
 static DEFINE_RAW_SPINLOCK(out_lock);
 
 /*
- * The last record, protected by the timekeeper's lock. If its mult is 0, there
- * is none yet.
+ * The last record, which the timekeeper's lock protects. Its mult is 0 if there is no record yet.
  */
 static struct netsync_clock_record last;
 static const struct clocksource *last_source;
 /*
- * Number of the next record since the module was loaded. A number is skipped whenever
- * recording stops, because later changes are unknown until recording starts again.
+ * Number of the next record, counted since the module was loaded. Whenever recording stops, a
+ * number is skipped, because later changes are not known until recording starts again.
  */
 static u32 seq;
 
@@ -62,12 +61,17 @@ static void drain_ring(struct irq_work *work)
 {
 	unsigned long flags;
 
-	/* The work may run on two processors: another tick may queue it elsewhere. */
+	/*
+	 * Another tick may queue this work on another processor, so that it runs on two processors.
+	 */
 	raw_spin_lock_irqsave(&out_lock, flags);
-	/* Pairs with on_timekeeper_update(): a record is written before it is counted. */
+	/* Pairs with on_timekeeper_update(), which writes a record before it counts the record. */
 	while (ring_out != smp_load_acquire(&ring_in)) {
 		trace_netsync_clock(&ring[ring_out % RING_SIZE]);
-		/* Pairs with on_timekeeper_update(): a record was read before its slot is free. */
+		/*
+		 * Pairs with on_timekeeper_update(), which uses the slot again only after the
+		 * record was read.
+		 */
 		smp_store_release(&ring_out, ring_out + 1);
 	}
 	raw_spin_unlock_irqrestore(&out_lock, flags);
@@ -90,13 +94,13 @@ static u64 cycles_since_update(const struct tk_read_base *clock)
 	u64 cycles = (clock->clock->read(clock->clock) - clock->cycle_last) &
 		     clock->mask;
 
-	/* This processor's counter may be slightly behind that of the last update: return 0. */
+	/*
+	 * If this processor's counter is slightly behind the counter of the last update, return 0.
+	 */
 	return cycles > clock->mask / 2 ? 0 : cycles;
 }
 
-/*
- * Return the deviation of CLOCK_MONOTONIC from the line of the last record, ns.
- */
+/* Return how far CLOCK_MONOTONIC deviates from the line of the last record, ns. */
 static s64 compute_deviation(const struct timekeeper *tk)
 {
 	u64 raw = read_clock_at(&tk->tkr_raw, 0);
@@ -113,8 +117,7 @@ static s64 compute_deviation(const struct timekeeper *tk)
 }
 
 /*
- * Is a record needed? It is needed after any change of a clock, and once a
- * second.
+ * Return whether a record is needed. It is needed after any change of a clock, and once a second.
  */
 static bool is_clock_record_needed(const struct timekeeper *tk)
 {
@@ -139,9 +142,8 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	if (!is_clock_record_needed(tk))
 		return NOTIFY_OK;
 	/*
-	 * Record the clocks at this instant, not at the time of the update,
-	 * which is up to a tick ago. When the multiplier changes, the clock is
-	 * continuous here, not there.
+	 * Record the clocks at this instant. The update took place up to a tick ago. When the
+	 * multiplier changes, the clock is continuous at this instant, but not at the update.
 	 */
 	cycles = cycles_since_update(&tk->tkr_mono);
 	last.mono = read_clock_at(&tk->tkr_mono, cycles);
@@ -158,8 +160,8 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	strscpy_pad(last.clocksource, last_source->name,
 		    sizeof(last.clocksource));
 	/*
-	 * If the ring is full, the record is dropped, and its number is missing
-	 * in the trace. Pairs with drain_ring().
+	 * If the ring is full, drop the record. Its number is then missing in the trace. Pairs with
+	 * drain_ring().
 	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
 		ring[ring_in % RING_SIZE] = last;
@@ -172,7 +174,7 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 
 static struct notifier_block updates = { .notifier_call = on_timekeeper_update };
 
-/* Registering calls on_timekeeper_update() once, which makes the first record. */
+/* Registering calls on_timekeeper_update() once. This call makes the first record. */
 static int attach_clock(void)
 {
 	init_irq_work(&drain_work, drain_ring);
@@ -186,8 +188,8 @@ static void detach_clock(void)
 	seq++;
 	irq_work_sync(&drain_work);
 	/*
-	 * irq_work_sync() waits only for the last processor that ran the work.
-	 * Taking the lock waits for all processors.
+	 * irq_work_sync() only waits for the last processor that ran the work. Take the lock to
+	 * wait for all processors.
 	 */
 	raw_spin_lock_irq(&out_lock);
 	raw_spin_unlock_irq(&out_lock);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Differences between kernels. All other files are written for the newest kernel.
- *
- * Distributions backport features to older kernels. Each difference therefore has its own
- * test, NETSYNC_HAS_..., which Kbuild performs on the headers. The version decides only if
- * all supported kernels have the older form, or none has.
+ * Differences between kernels. All other files are written for the newest kernel. Distributions
+ * backport features to older kernels, so each difference has a test, NETSYNC_HAS_..., which Kbuild
+ * applies to the headers. The kernel version decides only if all supported kernels have the older
+ * form, or none has.
  */
 #ifndef NETSYNC_COMPAT_H
 #define NETSYNC_COMPAT_H
@@ -43,9 +42,8 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 }
 
 /*
- * Get argument @n of a function from registers. On s390,
- * regs_get_kernel_argument() calls a function that is not exported; arguments
- * begin in register 2 there.
+ * Get argument @n of a function from the registers. On s390, regs_get_kernel_argument() calls a
+ * function that is not exported. Arguments begin in register 2 on s390.
  */
 #if IS_ENABLED(CONFIG_S390)
 #define netsync_kernel_argument(regs, n) ((regs)->gprs[2 + (n)])
@@ -71,8 +69,8 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 
 /*
- * With FTRACE_OPS_FL_PERMANENT, the sysctl kernel.ftrace_enabled cannot be set
- * to 0 while events need ftrace.
+ * FTRACE_OPS_FL_PERMANENT keeps the sysctl kernel.ftrace_enabled from being set to 0 while events
+ * need ftrace.
  */
 #define NETSYNC_FTRACE_FLAGS                                                   \
 	(FTRACE_OPS_FL_PERMANENT |                                             \
@@ -93,8 +91,8 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #define NETSYNC_FTRACE_ALIGN 4
 
 /*
- * Names of the missing features, for a message. Defined only if functions
- * cannot be probed.
+ * Names of the missing features, for a message. This macro exists only if functions cannot be
+ * probed.
  */
 #if !IS_ENABLED(CONFIG_KRETPROBES)
 #define NETSYNC_NO_FUNCTIONS "CONFIG_KRETPROBES"
@@ -109,8 +107,8 @@ static inline u64 netsync_hwtstamp(const struct sk_buff *skb)
 #endif
 
 /*
- * A variable on the packet path that is written before it is read, so that kernels with
- * CONFIG_INIT_STACK_ALL_ZERO need not clear it for every packet.
+ * Attribute for a variable on the packet path that is written before it is read. Kernels with
+ * CONFIG_INIT_STACK_ALL_ZERO then do not clear it for every packet.
  */
 #if __has_attribute(__uninitialized__)
 #define netsync_uninit __attribute__((__uninitialized__))

@@ -22,7 +22,7 @@
 struct network {
 	unsigned int offset;	/* offset from skb->data in bytes */
 	__be16 protocol;	/* EtherType */
-	u16 vlan;		/* TCI of the outermost tag; 0 if none */
+	u16 vlan;		/* TCI of the outermost tag, or 0 without a tag */
 };
 
 /*
@@ -52,8 +52,8 @@ static bool skip_vlan_tags(const struct sk_buff *skb, struct network *at)
 }
 
 /*
- * Find the network header of a received packet. The packet begins with it,
- * because drivers have pulled the link header.
+ * Find the network header of a received packet. Drivers have already removed the link header, so
+ * the packet begins with its network header.
  */
 static bool find_received_network(const struct sk_buff *skb, struct network *at)
 {
@@ -95,18 +95,15 @@ static bool find_sent_network(const struct sk_buff *skb, const struct net_device
 }
 
 /*
- * Move the fields of a record of a protocol other than TCP to the fields that device events
- * have for that protocol (netsync-events.h). Fields common to all protocols stay in place.
+ * Change the fields of a record from TCP's fields to the fields that device events have for the
+ * record's protocol (netsync-events.h). Fields that are common to all protocols remain in place.
  */
 static noinline void name_device_fields(struct netsync_dev *rec, unsigned int protocol,
 					const struct sk_buff *skb)
 {
 	const union netsync_record from = rec->packet;
 
-	/*
-	 * has_ts is the only field that follows the fields of all other
-	 * protocols.
-	 */
+	/* In the record, only has_ts follows the fields of the other protocols. */
 	rec->has_ts = 0;
 	switch (protocol) {
 	case NETSYNC_UDP:
@@ -145,7 +142,7 @@ static noinline void name_device_fields(struct netsync_dev *rec, unsigned int pr
 	}
 }
 
-/* Fill in the record of a packet. Return true if the packet is to be recorded. */
+/* Fill in the record of a packet. Return true if the packet must be recorded. */
 static __always_inline bool write_dev(struct netsync_dev *rec,
 				      const struct sk_buff *skb,
 				      const struct net_device *dev,
@@ -194,8 +191,8 @@ static void at_device_xmit(void *data, const struct sk_buff *skb,
 	if (!find_sent_network(skb, dev, &at) || !write_dev(&rec, skb, dev, &at))
 		return;
 	/*
-	 * The packet is not sent yet. If it is being forwarded, a timestamp in
-	 * the skb is from its receipt.
+	 * The packet has not been sent yet. If it is being forwarded, the skb's timestamp is that
+	 * of its receipt.
 	 */
 	rec.hwtstamp = 0;
 	trace_inet_dev_xmit(&rec);

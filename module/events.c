@@ -39,8 +39,8 @@ static const struct {
 
 /* Protects enabled and running. */
 static DEFINE_SPINLOCK(enabled_lock);
-static unsigned long enabled;	/* a bit for each event that a tracer uses */
-static bool running;		/* the work item may be scheduled */
+static unsigned long enabled;	/* a bit for each event that a tracer has enabled */
+static bool running;		/* whether the work item may be scheduled */
 
 /* Protects the sources. */
 static DEFINE_MUTEX(sources_lock);
@@ -65,7 +65,10 @@ static void attach_source(const char *event, struct netsync_source *source)
 	if (err)
 		warn_of_missing_event(event, source, err);
 	source->attached = !err;
-	/* Do not retry. Errors other than -ENOENT are forgotten when no event is enabled. */
+	/*
+	 * Do not retry while events are enabled. All errors except -ENOENT are forgotten when no
+	 * event is enabled.
+	 */
 	source->failed = err;
 }
 
@@ -147,7 +150,7 @@ static void set_events_running(bool yes)
 {
 	spin_lock(&enabled_lock);
 	running = yes;
-	/* Events may have been enabled before. */
+	/* Tracers may have enabled events before this point. */
 	if (yes)
 		schedule_work(&sync_work);
 	spin_unlock(&enabled_lock);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of events and their sources. A new event needs a row here, its definitions for
- * tracers (netsync-events.h, which documents events, and netsync-lttng-events.h), and a
- * source.
+ * The table of events and their sources. To add an event, add a row here, define the event for
+ * tracers (netsync-events.h, which documents events, and netsync-lttng-events.h), and add a source.
  */
 #ifndef NETSYNC_EVENTS_LIST_H
 #define NETSYNC_EVENTS_LIST_H
@@ -40,7 +39,7 @@ struct netsync_source {
 	int (*attach)(void);
 	void (*detach)(void);
 	const char *missing;
-	/* The following members are private to events.c. */
+	/* Only events.c uses the following members. */
 	bool attached;
 	bool failed;		/* attaching failed; no retry while events are enabled */
 };
@@ -66,8 +65,8 @@ void netsync_events_init(void);
 void netsync_events_exit(void);
 
 /*
- * Write to a page the names of enabled events whose source is attached, separated by commas
- * and with a final newline. Return the length.
+ * Write the names of enabled events whose source is attached to a page. Names are separated by
+ * commas, and a newline follows the last name. Return the length.
  */
 int netsync_events_show(char *page);
 

@@ -98,13 +98,13 @@ static const struct nf_hook_ops hooks[NUM_HOOKS] = {
 
 bool netsync_hooks;
 
-/* The hooks of a network namespace. */
+/* The hooks that are registered in a network namespace. */
 struct hooked_net {
 	struct list_head node;
 	struct net *net;
 	/* A bit for each hook that is registered. */
 	unsigned long attached;
-	/* detach_all() has registered fillers. */
+	/* Whether detach_all() has registered filler hooks. */
 	bool has_fillers;
 };
 
@@ -141,10 +141,7 @@ static void detach_net_hooks(struct hooked_net *hn)
 	hn->attached = 0;
 }
 
-/*
- * Register all hooks. Hooks that could not be registered earlier for lack of
- * memory are tried again.
- */
+/* Register all hooks. Also register hooks for which memory was short in an earlier call. */
 static void attach_all(void)
 {
 	struct hooked_net *hn;
@@ -253,8 +250,8 @@ static int __net_init hooked_net_init(struct net *net)
 }
 
 /*
- * Unregister the hooks of a namespace that ends. Fillers are not needed,
- * because a queued packet would hold a device, and thus the namespace.
+ * Unregister the hooks of a namespace that ends. No fillers are needed: a queued packet would hold
+ * a reference to a device, and so keep the namespace alive.
  */
 static void __net_exit hooked_net_exit(struct net *net)
 {

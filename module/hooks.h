@@ -6,9 +6,9 @@
 #include <linux/types.h>
 
 /*
- * Are the hooks registered in every network namespace? If this is set before
- * netsync_hooks_init(), they are registered there; otherwise, at the first use
- * of an event.
+ * Whether the hooks are registered in every network namespace. If this is set before
+ * netsync_hooks_init(), that function registers them. Otherwise, they are registered when an event
+ * is used for the first time.
  */
 extern bool netsync_hooks;
 

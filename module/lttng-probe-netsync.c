@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Make the events of netsync-probes available to LTTng, to which this module
- * describes their fields.
+ * Make the events of netsync-probes available to LTTng. This module describes the events' fields to
+ * LTTng.
  */
 #include <linux/module.h>
 
@@ -10,9 +10,9 @@
 #include "netsync-events.h"
 
 /*
- * LTTng finds tracepoints by name; if they do not exist, it records nothing and reports
- * no error. This reference makes modprobe load netsync-probes first, and makes the kernel
- * keep netsync-probes as long as this module is loaded.
+ * LTTng finds tracepoints by name. If they do not exist, LTTng records nothing and reports no
+ * error. This reference makes modprobe load netsync-probes first, and keeps netsync-probes loaded
+ * as long as this module is loaded.
  */
 static const struct tracepoint *const netsync_probes __used =
 	&__tracepoint_inet_sock_local_in;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module netsync-probes has trace events of packets, from which libnetsync
- * computes the clock corrections of the hosts that exchange them. This file
- * contains the module's parameters, init and exit.
+ * The module netsync-probes defines trace events for packets. From these events, libnetsync
+ * computes the clock corrections of the hosts that exchange the packets. This file contains the
+ * module's parameters, init and exit.
  */
 #include <linux/module.h>
 
@@ -111,7 +111,7 @@ static void __exit netsync_exit(void)
 module_init(netsync_init);
 module_exit(netsync_exit);
 
-/* If LTTng is installed, loading this module also loads LTTng's probe of the events. */
+/* If LTTng is installed, loading this module also loads LTTng's probe for the events. */
 MODULE_SOFTDEP("post: lttng-probe-netsync");
 MODULE_LICENSE("GPL");
 MODULE_AUTHOR("The netsync authors");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The event netsync_clock for LTTng; netsync-events.h documents its fields. LTTng requires
- * TRACE_SYSTEM to be the beginning of the event's name. The event is therefore not in
- * netsync-lttng-events.h.
+ * The event netsync_clock for LTTng. netsync-events.h documents its fields. LTTng requires that the
+ * event's name begins with TRACE_SYSTEM. The event is therefore not in netsync-lttng-events.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM netsync

@@ -22,26 +22,23 @@
 u8 netsync_sampling __read_mostly;
 bool netsync_digest __read_mostly = true;
 
-/* A packet, as described by its IP header. Offsets are in the skb. */
+/* A packet as its IP header describes it. Offsets are relative to the skb's data. */
 struct parsed_packet {
 	const struct sk_buff *skb;
-	int linear;		/* number of bytes at skb->data */
-	/* Source and destination address, one after the other. */
+	int linear;		/* number of bytes in the linear part, at skb->data */
+	/* Source address, directly followed by the destination address. */
 	const void *addrs;
 	unsigned int start;	/* offset of the transport header */
-	/* Offset after the packet; padding may follow. */
+	/* Offset of the first byte after the packet. Padding may follow the packet. */
 	unsigned int end;
 	u32 netns;		/* inode number of the network namespace */
 	u16 id;			/* IPv4 identification field; 0 for IPv6 */
 	u8 family;		/* AF_INET or AF_INET6 */
 	u8 protocol;		/* IPPROTO_... */
-	bool is_part;		/* first of several fragments */
+	bool is_part;		/* whether the packet is the first of several fragments */
 };
 
-/*
- * Like skb_header_pointer(), but that function computes the length of the
- * linear part at each call.
- */
+/* Like skb_header_pointer(), which would compute the length of the linear part in each call. */
 static __always_inline const void *get_packet_header(const struct parsed_packet *p, int offset,
 						     int len, void *copy)
 {
@@ -51,10 +48,9 @@ static __always_inline const void *get_packet_header(const struct parsed_packet 
 }
 
 /*
- * Return the offset after a packet, which is @base plus its length field @len.
- * Padding may follow. The field is 0 in packets that are too large for it (BIG
- * TCP, jumbograms); these end with the skb. Return 0 if the packet is
- * truncated.
+ * Return the offset of the first byte after a packet, which is @base plus the length field @len.
+ * Padding may follow. If a packet is too large for the field, the field is 0 (BIG TCP, jumbograms),
+ * and the packet ends with the skb. Return 0 if the packet is truncated.
  */
 static __always_inline unsigned int find_packet_end(const struct sk_buff *skb,
 						    unsigned int base, __be16 len)
@@ -104,8 +100,7 @@ static __always_inline bool read_ipv6_header(struct parsed_packet *p, unsigned i
 		int start;
 
 		/*
-		 * In later fragments, nexthdr is NEXTHDR_FRAGMENT, and no TCP
-		 * header follows.
+		 * In non-first fragments, nexthdr is NEXTHDR_FRAGMENT, and no TCP header follows.
 		 */
 		start = ipv6_skip_exthdr(p->skb, p->start, &nexthdr, &frag_off);
 		if (start < 0)
@@ -126,10 +121,7 @@ static __always_inline void write_addrs(const struct parsed_packet *p,
 		netsync_write_addrs(addrs, p->addrs, p->addrs + 16, 16);
 }
 
-/*
- * Write the fields common to all records. write_ports() adds those of packets
- * with ports.
- */
+/* Write the fields that all records have. write_ports() adds the fields for packets with ports. */
 static __always_inline void write_ip(const struct parsed_packet *p,
 				     struct netsync_ip *rec)
 {
@@ -184,8 +176,8 @@ static noinline bool is_tcp_chosen(const struct netsync_tcp *rec)
 /* ---- TCP ------------------------------------------------------------------ */
 
 /*
- * Find the timestamps option (RFC 7323). Malformed options end the search, as in
- * tcp_parse_options().
+ * Find the timestamps option (RFC 7323). As in tcp_parse_options(), a malformed option ends the
+ * search.
  */
 static noinline void find_timestamps(const u8 *opt, unsigned int len,
 				     struct netsync_tcp *rec)
@@ -209,9 +201,7 @@ static noinline void find_timestamps(const u8 *opt, unsigned int len,
 	}
 }
 
-/*
- * First word of the options of nearly all segments, which have only timestamps.
- */
+/* First word of the options in nearly all segments, which have only the timestamps option. */
 #define USUAL_OPTIONS (TCPOPT_NOP << 24 | TCPOPT_NOP << 16 | \
 		       TCPOPT_TIMESTAMP << 8 | TCPOLEN_TIMESTAMP)
 
@@ -312,14 +302,14 @@ static u64 compute_siphash_1_3(const u8 *data, unsigned int len)
 /* ---- other transport headers ---------------------------------------------- */
 
 /*
- * Number of payload bytes that are digested. Chosen: they distinguish datagrams at little cost.
- * The capture readers use the same number.
+ * Number of payload bytes for the digest. Chosen: these bytes distinguish datagrams, and hashing
+ * them costs little. The readers of captures use the same number.
  */
 #define DIGEST_BYTES 64
 
 /*
- * Compute the digest of a payload, of which @room bytes are available. Return 0
- * if they are too few.
+ * Compute the digest of a payload. @room bytes of the payload are available. If they are not
+ * enough, return 0.
  */
 static u64 digest_udp_payload(const struct parsed_packet *p, unsigned int room,
 			      unsigned int payload, unsigned int gso_size)
@@ -353,7 +343,10 @@ static noinline unsigned int read_udp(struct parsed_packet packet,
 	if (!uh)
 		return 0;
 	len = ntohs(uh->len);
-	/* The length is 0 in jumbograms (RFC 2675), and before segmentation offload. */
+	/*
+	 * The length is 0 in jumbograms (RFC 2675), and in packets that segmentation offload has
+	 * not split yet.
+	 */
 	if (!len && (room > U16_MAX || p->family == AF_INET6))
 		len = room;
 	if (len < sizeof(*uh) || (len > room && !p->is_part))
@@ -362,10 +355,7 @@ static noinline unsigned int read_udp(struct parsed_packet packet,
 	rec->check = ntohs((__force __be16)uh->check);
 	write_ports(p, uh->source, uh->dest, all);
 	write_addrs(p, &rec->addrs);
-	/*
-	 * The checksum is not final before checksum offload, nor before
-	 * segmentation.
-	 */
+	/* Before checksum offload or segmentation, the checksum is not final. */
 	rec->check_final = p->skb->ip_summed != CHECKSUM_PARTIAL &&
 			   !rec->gso_size;
 	rec->digest = 0;
@@ -406,18 +396,15 @@ static noinline unsigned int read_icmp(struct parsed_packet packet,
 	rec->len = room - sizeof(*ih);
 	write_ip(p, &all->ip);
 	write_addrs(p, &rec->addrs);
-	/*
-	 * Do not sample by the identifier: like a port, it is changed by address
-	 * translation.
-	 */
+	/* Do not sample by the identifier, because address translation changes it like a port. */
 	if (rec->sampling && !is_key_sampled(rec->echo_seq, rec->sampling))
 		return 0;
 	return NETSYNC_ICMP;
 }
 
 /*
- * Maximum number of a packet's chunks that are examined. Chosen: few control
- * chunks precede DATA.
+ * Maximum number of chunks of a packet that are examined. Chosen; only few control chunks precede
+ * DATA.
  */
 #define MAX_CHUNKS 64
 /* Chunk types (RFC 9260, RFC 8260). */
@@ -432,8 +419,7 @@ struct chunk {
 };
 
 /*
- * Read the word after a chunk's header, which is the TSN of DATA or the
- * cumulative TSN of SACK.
+ * Read the word after a chunk's header. In DATA, it is the TSN; in SACK, it is the cumulative TSN.
  */
 static bool read_tsn(const struct parsed_packet *p, unsigned int at, u32 *tsn)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Parse a packet (skb) into a flat record of its headers. The packet is not
- * changed.
- */
+/* Parse a packet (skb) into a flat record of its headers. Parsing does not change the packet. */
 #ifndef NETSYNC_PARSE_H
 #define NETSYNC_PARSE_H
 
@@ -48,10 +45,10 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 }
 
 /*
- * Tables of the fields of records: FIELD(type, format, name). They define the structs and the
- * events of all tracers; netsync-events.h documents the fields. Integers are in host byte
- * order. Records are packed, so that a tracer can copy a record at once. The addresses come
- * last, as they have two possible lengths.
+ * Tables of the fields of records: FIELD(type, format, name). The tables define the structs and the
+ * events of all tracers. netsync-events.h documents the fields. Integers are in host byte order.
+ * Records are packed, so that a tracer can copy a record as a whole. Addresses come last, because
+ * their length varies.
  */
 #define NETSYNC_IP_FIELDS(FIELD)	\
 	FIELD(u32, dec, len)		\
@@ -106,7 +103,7 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	FIELD(u8, dec, chunk)		\
 	FIELD(u8, dec, has_tsn)
 
-/* Fields of a device. The fields of the packet follow, from TCP's table. */
+/* Fields about a device. The packet's fields follow, which are named as in TCP's table. */
 #define NETSYNC_LINK_FIELDS(FIELD)	\
 	FIELD(u64, dec, hwtstamp)	\
 	FIELD(u32, dec, ifindex)	\
@@ -121,8 +118,8 @@ static __always_inline void netsync_write_addrs(struct netsync_addrs *addrs,
 	NETSYNC_SEGMENT_FIELDS(FIELD)
 
 /*
- * Fields of a socket. The next tables are for a socket, a cloned socket, and
- * the ends of a connection.
+ * Fields about a socket. The next tables are for a socket, a cloned socket, and the ends of a
+ * connection.
  */
 #define NETSYNC_OWNER_FIELDS(FIELD)	\
 	FIELD(u32, dec, netns)		\
@@ -179,9 +176,7 @@ struct netsync_flow {
 	struct netsync_addrs addrs;
 } __packed;
 
-/*
- * First fields of all packet records, and of the records of packets with ports.
- */
+/* The first fields of all packet records, and of all records of packets with ports. */
 struct netsync_ip {
 	NETSYNC_MEMBER(u64, hex, sk)
 	NETSYNC_IP_FIELDS(NETSYNC_MEMBER)
@@ -212,9 +207,8 @@ union netsync_record {
 };
 
 /*
- * Fields of other protocols instead of NETSYNC_SEGMENT_FIELDS, since events of devices have
- * the same fields for all protocols. Each struct is a column of the table in
- * netsync-events.h.
+ * Fields that other protocols have in place of NETSYNC_SEGMENT_FIELDS, because device events have
+ * the same fields for all protocols. Each struct is a column of the table in netsync-events.h.
  */
 struct netsync_dev_udp {
 	u32 none[2];
@@ -240,9 +234,8 @@ struct netsync_dev_sctp {
 } __packed;
 
 /*
- * Record of a device's event. netsync_parse() fills in the union, which is then
- * changed in place: skb replaces the socket, and protocol determines the other
- * fields.
+ * Record of a device event. netsync_parse() fills in the union. The record is then changed in
+ * place: skb replaces the socket, and the protocol determines the meaning of the other fields.
  */
 struct netsync_dev {
 	NETSYNC_LINK_FIELDS(NETSYNC_MEMBER)

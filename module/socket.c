@@ -89,8 +89,8 @@ static void at_sock_create(const void *first, const void *second)
 }
 
 /*
- * Do not read the namespace of the kernel's own sockets: they hold no reference to it,
- * and outlive it while a packet that they sent waits in another namespace.
+ * Do not read the namespace of the kernel's own sockets. They hold no reference to it, and may
+ * outlive it while a packet that they sent waits in another namespace.
  */
 static void at_sock_delete(const void *first, const void *second)
 {
@@ -153,9 +153,8 @@ static int at_udp_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * Record the connection of an IPv6 socket. For an IPv4 address,
- * __ip6_datagram_connect() calls __ip4_datagram_connect(), which has its own
- * probe.
+ * Record the connection of an IPv6 socket. If the address is an IPv4 address,
+ * __ip6_datagram_connect() calls __ip4_datagram_connect(), which has a probe of its own.
  */
 static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -164,7 +163,7 @@ static int at_udpv6_connect(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-/* Record the last step of the handshake, on the side that accepts. */
+/* Record the last step of the handshake at the end that accepts the connection. */
 static void at_sock_set_state(void *data, const struct sock *sk, int oldstate,
 			      int newstate)
 {
@@ -182,7 +181,7 @@ static void at_sock_set_state(void *data, const struct sock *sk, int oldstate,
 static struct netsync_probe create[] = {
 	{ .name = "tcp_init_sock", .begin = at_sock_create },
 	{ .name = "udp_init_sock", .begin = at_sock_create },
-	/* Kernels without udpv6_init_sock() use udp_init_sock() for IPv6, too. */
+	/* Kernels without udpv6_init_sock() use udp_init_sock() for IPv6 as well. */
 	{ .name = "udpv6_init_sock", .begin = at_sock_create, .optional = true },
 };
 
@@ -190,7 +189,7 @@ static struct netsync_probe delete[] = {
 	{ .name = "inet_sock_destruct", .begin = at_sock_delete },
 };
 
-/* sk_clone_lock() calls this when the new socket is a copy of the listening one. */
+/* sk_clone_lock() calls this function if the new socket is a copy of a listening socket. */
 static struct netsync_probe clone[] = {
 	{ .name = "bpf_sk_storage_clone", .begin = at_sock_clone },
 };

@@ -3,7 +3,7 @@
 #ifndef NETSYNC_SOCKET_H
 #define NETSYNC_SOCKET_H
 
-/* Return the number of calls of probed functions missed since the module was loaded. */
+/* Return how many calls of probed functions were missed since the module was loaded. */
 unsigned long netsync_sockets_missed(void);
 
 #endif /* NETSYNC_SOCKET_H */
