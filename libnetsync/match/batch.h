@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A batch collects the records of packet events, each in the list of the shard that will
- * match it. The caller's thread fills one batch while other threads match the previous
- * one. Lists do not share cache lines, so that records move between processors only if
- * necessary.
+ * A batch collects the records of packet events. Each record is in the list of the shard that will
+ * match it. The caller's thread fills one batch while other threads match the previous batch. Lists
+ * do not share cache lines, so that records move between processors only if necessary.
  */
 #ifndef NETSYNC_MATCH_BATCH_H
 #define NETSYNC_MATCH_BATCH_H
@@ -24,8 +23,8 @@
 #define BATCH_OF_SHARD 1024
 
 /*
- * Minimum number of records in a batch that is handed to threads. Handing over a batch of
- * 160 records, as with rare packets, takes longer than matching it. Chosen.
+ * Minimum number of records in a batch that is passed to threads. For a batch of 160 records, as
+ * with rare packets, passing it to threads takes longer than matching it. Chosen.
  */
 #define BATCH_OF_THREADS 2048
 
@@ -33,31 +32,34 @@
 #define BATCH_RECORDS (NETSYNC_SHARDS * BATCH_OF_SHARD)
 
 /*
- * Range of record numbers that is decided at a time if many records become complete at
- * once. This limits the number of outcomes, and messages of one time are found at about
- * the same time. Chosen.
+ * Range of record numbers that is decided at a time if many records become complete at once. The
+ * range limits the number of outcomes. It also ensures that messages with close times are found at
+ * close times. Chosen.
  */
 #define DECIDED_AT_ONCE (2 * BATCH_RECORDS)
 
-/* Maximum number of records that one event creates, one for each shard that it belongs to. */
+/*
+ * Maximum number of records that one event creates. There is one for each shard to which the event
+ * belongs.
+ */
 #define BATCH_OF_EVENT 3
 
 struct record_batch {
 	/*
-	 * BATCH_OF_SHARD slots for the first shard, then for the next shard, and so on.
-	 * NULL if not allocated yet. In each record, next_second is the number of the
-	 * record's block index entries.
+	 * BATCH_OF_SHARD slots for the first shard, then for the next shard, and so on. NULL if not
+	 * allocated yet. In these records, next_second is the number of the record's block index
+	 * entries.
 	 */
 	struct packet_record *record;
-	struct addresses *addresses;  /* addresses of each record; NULL if not wanted */
+	struct addresses *addresses;  /* addresses of each record, or NULL if nobody needs them */
 	uint32_t num[NETSYNC_SHARDS]; /* number of records of each shard */
 	uint32_t all;		      /* number of records of all shards */
 	bool full;		      /* the list of a shard is full */
-	/* The following members are valid once the batch is complete. */
+	/* The following members are valid when the batch is complete. */
 	uint32_t end; /* number after that of the last record */
-	/* Records that are more than this many numbers old are dropped. */
+	/* Records whose numbers are lower than the newest number by more than this are dropped. */
 	uint32_t limit;
-	uint32_t oldest;	   /* number of the oldest record that is not decided */
+	uint32_t oldest;	   /* number of the oldest undecided record */
 	bool sample;		   /* sample records to find clock offsets */
 	uint8_t apart[CACHE_LINE]; /* padding against false sharing with another thread's data */
 };
@@ -75,8 +77,8 @@ static inline uint32_t batch_at(uint32_t shard, uint32_t number)
 }
 
 /*
- * Prefetch a slot that will be written soon. Another processor has read the slot, so the
- * write, and many of the reads meanwhile, would wait for its cache line.
+ * Prefetch a slot that will be written soon. Another processor has read the slot, so that writing
+ * to it, and many reads in the meantime, would have to wait for its cache line.
  */
 static inline void batch_fetch(const struct record_batch *b, uint32_t at)
 {
@@ -86,7 +88,7 @@ static inline void batch_fetch(const struct record_batch *b, uint32_t at)
 	__builtin_prefetch(place + sizeof(*b->record) - 1, 1);
 }
 
-/* Count the record that was written to the next slot of a shard. */
+/* Count the record that was just written to a shard's next slot. */
 static inline void batch_add(struct record_batch *b, uint32_t shard)
 {
 	b->num[shard]++;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find the records that contain the first byte of a segment (or the first one of several
- * datagrams). These are records with the same key, and longer records, which the block
- * index finds.
+ * Find the records that contain the first byte of a segment, or the first of several datagrams.
+ * These are the records with the same key, and longer records, which the block index finds.
  */
 #include "match/internal.h"
 
@@ -58,7 +57,9 @@ bool match_is_inside_other(const struct shard *m, const struct packet_record *s,
 	return o.too_many;
 }
 
-/* Did the host of t receive the first byte before t left, that is, forward it? */
+/*
+ * Return whether the host of t forwards packets: whether it received t's first byte before t left.
+ */
 bool match_is_forwarded(const struct packet_record *t, const struct candidates *all)
 {
 	for (int i = 0; i < all->n; i++) {

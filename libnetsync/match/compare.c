@@ -26,9 +26,9 @@ bool match_is_other_place(const struct packet_record *a, const struct packet_rec
 }
 
 /*
- * Records taken at different places may be of one packet. Records taken at one place may
- * be of one packet only if their buffers and IP ids agree: device names repeat in network
- * namespaces, an id of 0 carries no information, and buffers are reused.
+ * Records from different places in the stack may belong to one packet. Records from one place may
+ * belong to one packet only if their buffers and IP ids agree. Names of devices are not unique
+ * across network namespaces, an id of 0 carries no information, and buffers are reused.
  */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b)
 {
@@ -40,7 +40,10 @@ bool match_may_be_one_packet(const struct packet_record *a, const struct packet_
 
 /* ---- segments ---------------------------------------------------------- */
 
-/* Return the number of bytes, or IP ids, from the beginning of @a to that of @b. Both wrap. */
+/*
+ * Return the number of bytes, or of IP ids, from the beginning of @a to the beginning of @b. Both
+ * wrap around.
+ */
 int32_t match_compute_lead(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->protocol == UDP)
@@ -53,7 +56,7 @@ uint32_t match_get_span(const struct packet_record *s)
 	return s->protocol == UDP ? s->udp.datagrams : s->len;
 }
 
-/* Does b contain the first byte of a? */
+/* Return whether b contains the first byte of a. */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b)
 {
 	int32_t from = match_compute_lead(b, a);
@@ -62,8 +65,8 @@ bool match_begins_in(const struct packet_record *a, const struct packet_record *
 }
 
 /*
- * Are the IP ids consistent with one transmission? They increase by one from segment to
- * segment, or stay the same. Segments of unknown size carry at least 64 bytes.
+ * Return whether the IP ids are possible within one transmission: they increase by one from segment
+ * to segment, or are all equal. A segment of unknown size has at least 64 bytes.
  */
 static bool have_fitting_ip_ids(const struct packet_record *a, const struct packet_record *b)
 {
@@ -83,7 +86,7 @@ static bool have_fitting_ip_ids(const struct packet_record *a, const struct pack
 }
 
 /*
- * A digest covers only the first of several datagrams, so compare it only if both records
+ * A digest covers only the first of several datagrams, so compare digests only if both records
  * begin with the same datagram.
  */
 static bool are_same_datagrams(const struct packet_record *a, const struct packet_record *b)

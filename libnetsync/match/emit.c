@@ -19,7 +19,10 @@ void match_mark_ambiguous(struct shard *m, struct packet_record *s)
 		s->state |= m->unclear ? RECORD_AMBIGUOUS_YET : RECORD_AMBIGUOUS;
 }
 
-/* Mark a record as matched. Return false if it was already marked, or belongs to another shard. */
+/*
+ * Mark a record as matched. Return false if it was marked before, or if it belongs to another
+ * shard.
+ */
 static bool mark_record_matched(struct shard *m, struct packet_record *s, uint32_t peer, bool nat)
 {
 	const bool first = !(s->state & (RECORD_MATCHED | RECORD_COPY));
@@ -85,7 +88,7 @@ static void set_message_addresses(const struct shard *m, const struct packet_rec
 	const struct addresses *a = ring_addresses(&m->ring, s);
 	static const struct addresses unknown;
 
-	/* Addresses may have been requested after the record was added. */
+	/* The record may have been added before addresses were requested. */
 	if (!a || !memcmp(a, &unknown, sizeof(unknown))) {
 		msg->fields &= ~(uint32_t)NETSYNC_HAS_ADDRS;
 		return;

@@ -21,12 +21,15 @@
 #include "match/protocol.h"
 
 /*
- * Maximum number of records with one key. More are a storm of repetitions, which gives no
- * message. The limit keeps the cost of a key constant. Chosen.
+ * Maximum number of records with one key. If there are more, they count as a storm of repetitions
+ * and give no message. The limit keeps the cost per key constant. Chosen.
  */
 #define MATCH_MAX_RECORDS 256
 
-/* Maximum number of records that contain one byte. More are also treated as a storm. Chosen. */
+/*
+ * Maximum number of records that contain a certain byte. If there are more, they count as a storm,
+ * too. Chosen.
+ */
 #define MATCH_MAX_CANDIDATES 32
 
 /* Records that contain the first byte of a given record. */
@@ -37,17 +40,23 @@ struct candidates {
 };
 
 /*
- * Do two records agree in all header fields that both know, and that neither segmentation
- * nor (if @nat) address translation changes? With @nat, both must also know enough fields
- * to be unambiguous.
+ * Return whether two records agree in all header fields that both have, except for fields that
+ * segmentation changes or (with @nat) address translation changes. With @nat, both must also have
+ * enough fields to be unambiguous.
  */
 bool match_have_same_headers(const struct packet_record *a, const struct packet_record *b,
 			     bool nat);
 
-/* May one packet have caused two records that agree? Always true for different hosts. */
+/*
+ * Return whether two records that agree may belong to one packet. This is always true for different
+ * hosts.
+ */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b);
 
-/* Were two records of one host and direction taken at different places in the host's stack? */
+/*
+ * Return whether two records of one host and direction come from different places in the host's
+ * stack.
+ */
 bool match_is_other_place(const struct packet_record *a, const struct packet_record *b);
 
 void match_mark_ambiguous(struct shard *m, struct packet_record *s);
@@ -69,69 +78,75 @@ int match_emit_both(struct shard *m, struct packet_record *from, struct packet_r
 int match_emit_message(struct shard *m, const struct packet_record *from,
 		       const struct packet_record *to);
 
-/* Do two records agree in all properties that both have, so that they may be of one packet? */
+/*
+ * Return whether two records agree in all properties that both have, so that they may belong to one
+ * packet.
+ */
 bool match_is_same_packet(const struct packet_record *a, const struct packet_record *b, bool nat);
 
 /* Divide records into packets, and decide each record. The array is reordered. */
 int match_resolve_records(struct shard *m, struct packet_record **s, int n, bool nat);
 
-/* Decide all records with the same key as s. */
+/* Decide all records that have the same key as s. */
 int match_whole_record(struct shard *m, struct packet_record *s);
 
-/* Have all records been added that can be of the same packet as s? */
+/* Return whether all records that may belong to the same packet as s have been added. */
 bool match_is_ready(const struct shard *m, const struct packet_record *s);
 
-/* Decide a record by its second key, because its first key found no counterpart. */
+/* Decide a record by its second key, because its first key has found no counterpart. */
 int match_by_second_key(struct shard *m, struct packet_record *s);
 
-/* Decide a record by its first key, or as part of other packets. */
+/* Decide a record by its first key, or as a part of other packets. */
 int match_by_first_key(struct shard *m, struct packet_record *s);
 
-/* Learn clock offsets from the records with s's key, if they match unambiguously. */
+/* Learn clock offsets from the records with the key of s if they match unambiguously. */
 int match_learn_offset(struct shard *m, struct packet_record *s);
 
-/* Decide a segment by the bytes that it carries, or datagrams by their IP ids. */
+/* Decide a segment by its bytes, or datagrams by their IP ids. */
 int match_segments(struct shard *m, struct packet_record *s);
 
-/* Return the number of bytes, or datagrams, from the beginning of @a to that of @b. Both wrap. */
+/*
+ * Return the number of bytes, or of datagrams, from the beginning of @a to the beginning of @b.
+ * Both wrap around.
+ */
 int32_t match_compute_lead(const struct packet_record *a, const struct packet_record *b);
 
 /* Return the number of bytes, or datagrams, in a record. */
 uint32_t match_get_span(const struct packet_record *s);
 
-/* Does b contain the first byte of a? */
+/* Return whether b contains the first byte of a. */
 bool match_begins_in(const struct packet_record *a, const struct packet_record *b);
 
 /* Find the records that begin with the first byte of s, and longer records that contain it. */
 void match_find_candidates(const struct shard *m, const struct packet_record *s,
 			   struct candidates *o);
 
-/* Did the host of t receive t's first byte before t left? */
+/* Return whether the host of t received t's first byte before t left. */
 bool match_is_forwarded(const struct packet_record *t, const struct candidates *all);
 
-/* Can two segments, or bundles of datagrams, be of the same transmission? */
+/* Return whether two segments, or groups of datagrams, may belong to the same transmission. */
 bool match_is_same_transmission(const struct packet_record *a, const struct packet_record *b,
 				bool nat);
 
 /*
- * Do two records of one host belong to one transmission, and were they taken at different
- * places such as a socket and a device? The transmission may have been segmented or
- * merged in between.
+ * Return whether two records of one host belong to one transmission and come from different places,
+ * such as a socket and a device. The transmission may have been segmented or merged between these
+ * places.
  */
 bool match_is_same_transit(const struct packet_record *a, const struct packet_record *b);
 
 /*
- * Do the records belong to one transmission according to match_is_same_transit(), or did two
- * hosts record it that may be clocks of one machine?
+ * Return whether the records belong to one transmission according to match_is_same_transit(), or
+ * come from two hosts that may be clocks of one machine.
  */
 bool match_is_same_side(const struct packet_record *a, const struct packet_record *b);
 
-/* Did the host that sends s receive s's first byte before it sent s? */
+/* Return whether the host that sends s received the first byte of s before it sent s. */
 bool match_is_record_forwarded(const struct shard *m, const struct packet_record *s);
 
 /*
- * Does another, longer segment contain s's first byte? The segment must be a sent one,
- * and agree with @received.
+ * Return whether another, longer segment contains the first byte of s. This segment must be a sent
+ * one and must agree with @received.
  */
 bool match_is_inside_other(const struct shard *m, const struct packet_record *s,
 			   const struct packet_record *received);

@@ -8,8 +8,8 @@
 #include "util/array.h"
 
 /*
- * An update of limits waits for UPDATE_AFTER records, and for UPDATE_AFTER_EACH more for
- * each host and pair that it visits, which spreads its cost over the events. Chosen.
+ * Limits are updated after UPDATE_AFTER records, plus UPDATE_AFTER_EACH records for each host and
+ * pair that an update visits. The cost of an update is thus spread over the events. Chosen.
  */
 #define UPDATE_AFTER 1024
 #define UPDATE_AFTER_EACH 4
@@ -20,7 +20,7 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 		  struct parallel *parallel)
 {
 	memset(m, 0, sizeof(*m));
-	/* Without random numbers, results are the same; only the speed is at risk. */
+	/* Results are the same without random numbers. Only the speed is at risk. */
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uintptr_t)m;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)
@@ -136,7 +136,10 @@ static int apply_outcomes_of_all_parts(struct matcher *m)
 	return ret;
 }
 
-/* Make a call of a batch. There is one call for each shard, then one for each part of the pairs. */
+/*
+ * Make one of a batch's calls: first one call for each shard, then one call for each part of the
+ * pairs.
+ */
 static int run_match_call(void *arg, size_t i)
 {
 	struct matcher *m = arg;
@@ -159,7 +162,7 @@ static void begin_match_round(struct matcher *m)
 	m->work = MATCH_BUSY;
 }
 
-/* Report the messages that shards found, in the order of shards, and forget them. */
+/* Report the messages that shards have found in the order of shards, and forget them. */
 static void report_matched_messages(struct matcher *m)
 {
 	for (int i = 0; i < NETSYNC_SHARDS; i++) {
@@ -173,7 +176,9 @@ static void report_matched_messages(struct matcher *m)
 		m->calls.done(m->arg);
 }
 
-/* Return the record that a shard decides or settles next, or NULL if there is none yet. */
+/*
+ * Return the record that a shard decides or settles next, or NULL if there is no such record yet.
+ */
 static const struct packet_record *find_next_undecided_record(const struct matcher *m,
 							      const struct shard *s)
 {
@@ -186,7 +191,9 @@ static const struct packet_record *find_next_undecided_record(const struct match
 	return m->settling || next->time < m->peers.host[next->host].decide ? next : NULL;
 }
 
-/* Return the number of the oldest undecided record, or @number if none is older. */
+/*
+ * Return the number of the oldest undecided record. Return @number if no undecided record is older.
+ */
 static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 {
 	uint32_t most = m->number - number;
@@ -200,10 +207,7 @@ static uint32_t find_oldest_undecided(const struct matcher *m, uint32_t number)
 	return m->number - most;
 }
 
-/*
- * Resume shards that have more records to decide or drop. Return false if there are no such
- * shards.
- */
+/* Resume shards that have more records to decide or drop. Return false if no shard has. */
 static bool continue_unfinished_shards(struct matcher *m)
 {
 	struct record_batch *b = &m->batch[!m->filling];
@@ -246,7 +250,7 @@ static size_t compute_update_cost(const struct matcher *m)
 	return UPDATE_AFTER_EACH * (m->peers.hosts + peers_count_pairs(&m->peers));
 }
 
-/* Update limits from time to time and, if some hosts have no clock offset, request samples. */
+/* Periodically, update limits. If some hosts have no clock offset, also request samples. */
 static int update_peers_if_due(struct matcher *m, struct record_batch *b)
 {
 	const size_t least = compute_update_cost(m) + (m->pace.over ? 0 : UPDATE_AFTER);
@@ -301,8 +305,8 @@ static void end_settling_of_shards(struct matcher *m)
 }
 
 /*
- * Wait for the previous batch, then start to match the filled one. Return 0 or an error.
- * Other threads may still be matching when this function returns.
+ * Wait until the previous batch is matched. Then start to match the filled batch. Return 0 or an
+ * error. Other threads may still be matching when this function returns.
  */
 static int match_batch(struct matcher *m)
 {
@@ -331,15 +335,15 @@ static int match_batch(struct matcher *m)
 	ret = matcher_wait(m);
 	if (ret)
 		return ret;
-	/* Fill this batch next: no thread reads it any more, and it is in the cache. */
+	/* Fill this batch next: no thread reads it any more, and it is in the processor's cache. */
 	m->filling = !m->filling;
 	batch_clear(b);
 	return 0;
 }
 
 /*
- * Return the maximum number of records in a batch, which is small compared with the
- * number of records that may be kept.
+ * Return the maximum number of records in a batch. It is small compared with the number of records
+ * that may be stored.
  */
 static uint32_t compute_batch_capacity(const struct matcher *m)
 {
@@ -355,8 +359,8 @@ static uint32_t hash_owned_address(const struct matcher *m, const uint8_t addr[1
 }
 
 /*
- * Compute a record's digests of addresses, and note the owner of its own address if not
- * known. Return 0 or -ENOMEM.
+ * Compute the digests of a record's addresses. If the owner of the host's own address is not known,
+ * record it. Return 0 or -ENOMEM.
  */
 static int fill_addresses(struct matcher *m, struct packet_record *s,
 			  const struct netsync_packet *p)
@@ -393,10 +397,7 @@ static void file_record_in_batch(struct matcher *m, struct record_batch *b, stru
 	batch_add(b, shard);
 }
 
-/*
- * Add a record to the lists of all its shards. In all shards except its home shard, the
- * record is a copy.
- */
+/* Add a record to the lists of all of its shards. All shards except its home shard get a copy. */
 static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 				  struct packet_record *s, const struct netsync_packet *p,
 				  struct shards to)
@@ -410,8 +411,9 @@ static void file_record_in_shards(struct matcher *m, struct record_batch *b,
 }
 
 /*
- * Is the batch complete? Even if records are rare, they are decided and dropped at most a
- * few lifetimes late, because keys of datagrams with few distinguishing fields repeat.
+ * Return whether the batch is complete. Even if records are rare, they are decided and dropped with
+ * a delay of at most a few lifetimes, because the keys of datagrams with few distinguishing fields
+ * repeat.
  */
 static bool is_batch_complete(const struct matcher *m, const struct record_batch *b)
 {
@@ -460,7 +462,7 @@ void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
 	int64_t *until = &m->peers.host[host].until;
 
-	/* A host may add more events after it has promised INT64_MAX. */
+	/* A host may get more events after INT64_MAX was promised for it. */
 	if (time > *until || *until == INT64_MAX)
 		*until = time;
 	m->promised = true;
@@ -476,7 +478,7 @@ void matcher_set_watched(struct matcher *m, bool watched)
 
 /* ---- settling ---------------------------------------------------------- */
 
-/* Count, for each pair, the unmatched records that are still in the rings. */
+/* For each pair, count the unmatched records that are still in the rings. */
 static void count_live_records(struct matcher *m)
 {
 	for (size_t k = 0; k < PAIR_PARTS; k++)

@@ -5,12 +5,12 @@
 #include "match/outcome.h"
 #include "util/array.h"
 
-/* Maximum capacity of a list that is kept when the list is cleared. Chosen. */
+/* Maximum capacity that a list keeps when it is cleared. Chosen. */
 #define KEPT_ROOM 1024
 
 /*
- * Return the part of an outcome. For an outcome of a single host, the host's number
- * determines the part.
+ * Return the part to which an outcome belongs. If the outcome is about a single host, the host's
+ * number determines the part.
  */
 static uint32_t find_outcome_part(const struct match_outcome *o)
 {

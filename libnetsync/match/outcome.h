@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The outcomes of a shard: messages, and changes of the state of hosts and pairs. Outcomes are
- * kept until all shards have processed a batch of records. Then one thread for each part of the
+ * The outcomes of a shard: messages, and changes to the state of hosts and pairs. Outcomes are
+ * stored until all shards have processed a batch of records. Then one thread for each part of the
  * pairs updates the state of the pairs, in the order of shards.
  */
 #ifndef NETSYNC_MATCH_OUTCOME_H
@@ -14,15 +14,15 @@
 
 enum outcome_kind {
 	OUTCOME_MESSAGE, /* a message was found */
-	OUTCOME_LEARNED, /* a clock offset was learned from a message that is not decided yet */
+	OUTCOME_LEARNED, /* an undecided message has revealed a clock offset */
 	OUTCOME_PASSED,	 /* a packet passed through a host's stack */
 	OUTCOME_COUNTED, /* a record was matched, or dropped without a match */
 };
 
 struct match_outcome {
-	uint32_t from; /* the sender; for PASSED and COUNTED, the host */
-	uint32_t to;   /* the receiver; for COUNTED, the other host of the record's pair */
-	int64_t send;  /* send time, ns; for PASSED, the time in the stack */
+	uint32_t from; /* the sender, or for PASSED and COUNTED the host */
+	uint32_t to;   /* the receiver, or for COUNTED the other host of the record's pair */
+	int64_t send;  /* send time, or for PASSED the time in the stack, ns */
 	int64_t recv;
 	uint32_t kind; /* enum outcome_kind */
 	/*
@@ -44,7 +44,7 @@ struct outcomes {
  */
 int outcome_add(struct outcomes *parts, const struct match_outcome *o);
 
-/* Empty the lists, and free capacity that few batches need. */
+/* Empty the lists, and free capacity that only few batches need. */
 void outcomes_clear(struct outcomes *parts);
 
 void outcomes_release(struct outcomes *parts);

@@ -6,18 +6,17 @@
 #include "match/ring.h"
 
 /*
- * Number of slots for addresses, and number of slots that a search examines. If no slot
- * is left for an address, its owner is unknown, which changes counts, but no match.
- * Chosen.
+ * Number of slots for addresses, and number of slots in which a search looks. If no slot is free
+ * for an address, its owner is not known. This changes counts but no match. Chosen.
  */
 #define OWNER_SLOTS 16384
 #define OWNER_PROBES 8
-/* Replaces the host's number for an address that several hosts have or forward for. */
+/* Stored in place of a host's number for an address that several hosts have or forward for. */
 #define SHARED (NO_PEER - 1)
 
 struct address_owner {
 	uint32_t digest;
-	uint32_t owner; /* number of the host plus 1; 0 if the slot is free */
+	uint32_t owner; /* number of the host plus 1, or 0 if the slot is free */
 };
 
 void owners_release(struct address_owners *owners)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The hosts that own addresses, as learned from events. A host owns the source of a packet that
- * it sends and the destination of a packet that it receives. The owner identifies the pair of
- * an event that found no counterpart. An address that several hosts have, or forward for, has
- * no owner.
+ * Learn from events which hosts own which addresses. A host owns the source address of a packet
+ * that it sends, and the destination address of a packet that it receives. If an event has no
+ * counterpart, the owner of the other address identifies the event's pair. An address that several
+ * hosts have, or forward for, has no owner.
  */
 #ifndef NETSYNC_MATCH_OWNERS_H
 #define NETSYNC_MATCH_OWNERS_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct address_owners {
-	struct address_owner *slot; /* hash table by digest; NULL if not allocated yet */
+	struct address_owner *slot; /* hash table by digest, or NULL if not allocated yet */
 };
 
 void owners_release(struct address_owners *owners);
@@ -23,7 +23,7 @@ int owners_init(struct address_owners *owners);
 /* Learn that a host uses an address, given by its digest. */
 void owners_learn(struct address_owners *owners, uint32_t host, uint32_t address);
 
-/* Is the owner already known, so that owners_learn() would change nothing? */
+/* Return whether the owner is already known, so that owners_learn() would change nothing. */
 bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address);
 
 /* Return the host that owns an address, or NO_PEER. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What matching knows about hosts and pairs of hosts: the time up to which each host's
- * events were added (progress.c), rough clock offsets, and counts of events.
+ * What the matcher knows about hosts and pairs of hosts: the time up to which each host's events
+ * were added (progress.c), rough clock offsets, and counts of events.
  *
- * A record can be given up when no host can have another record of the same packet. The
- * caller promises each host's progress (matcher_advance()), on the host's own clock.
- * Comparing progress with times of another clock needs only a rough offset. The median of
- * the last few differences between receive and send time of a pair, or the sum over a
- * chain of pairs, is accurate to a packet's delay. If no messages connect two hosts,
- * their offset is unknown, and no record is given up.
+ * A record can be given up when no host can have another record of the same packet. The caller
+ * promises each host's progress (matcher_advance()), on the host's own clock. A rough offset is
+ * enough to compare this progress with times on another clock. For a pair, this is the median of
+ * the last few differences between receive and send time; for other hosts, it is the sum along a
+ * chain of pairs. The offset is accurate to a packet's delay. If no messages connect two hosts,
+ * their offset is not known, and no record is given up.
  */
 #ifndef NETSYNC_MATCH_PEERS_H
 #define NETSYNC_MATCH_PEERS_H
@@ -21,10 +21,10 @@
 #include "netsync.h"
 #include "util/pair-table.h"
 
-/* Counts of events by outcome. */
+/* Counts of events, by outcome. */
 struct match_counts {
 	uint64_t matched;
-	uint64_t nat; /* matched with translated addresses; also counted in matched */
+	uint64_t nat; /* matched although addresses were translated; included in matched */
 	uint64_t ambiguous;
 	uint64_t unmatched;
 };
@@ -38,14 +38,14 @@ static inline void match_counts_add(struct match_counts *sum, const struct match
 }
 
 /*
- * Longest time that a packet spends in a network, and largest amount by which a reader
- * may break the promise of a host's progress, ns. Chosen.
+ * Longest time that a packet spends in a network, ns. A reader may also break its promise of a
+ * host's progress by this much. Chosen.
  */
 #define PEER_LIFETIME INT64_C(4000000000)
 
 /*
- * Number of offsets whose median is used, which is odd. More offsets would follow a step
- * of a clock later. Chosen.
+ * Number of offsets whose median is used. It is odd. With more offsets, the median would take
+ * longer to follow a step of a clock. Chosen.
  */
 #define PEER_SAMPLES 15
 
@@ -53,18 +53,18 @@ struct peer_pair {
 	uint32_t host[2]; /* numbers of the hosts; host[0] < host[1] */
 	uint32_t samples; /* number of entries in offset[], which is a ring */
 	uint32_t next_sample;
-	struct match_counts past; /* counts of records that were matched or dropped */
-	/* Counts of other records in the rings, updated by settling. */
+	struct match_counts past; /* counts of records that were matched or have been dropped */
+	/* Counts of the other records, which are in the rings. Settling updates these counts. */
 	struct match_counts live;
 	int64_t offset[PEER_SAMPLES]; /* time on host[1] minus time on host[0] */
 };
 
 struct peer_host {
 	int64_t until;	/* events before this time were added, ns */
-	int64_t decide; /* all counterparts of records before this time were added, ns */
-	int64_t free;	/* records before this time are no longer needed, ns */
-	bool joined;	/* belongs to the largest group of connected hosts */
-	/* Times that packets spend in the host's stack, by direction. NULL if unknown. */
+	int64_t decide; /* all counterparts of records before this time have been added, ns */
+	int64_t free;	/* records before this time are not needed any more, ns */
+	bool joined;	/* whether the host belongs to the largest group of connected hosts */
+	/* Times that packets spend in the host's stack, by direction, or NULL if not known. */
 	struct histogram *stack[2];
 };
 
@@ -81,7 +81,7 @@ struct peers {
 	size_t hosts;
 	size_t host_room;
 	struct peers_part part[PAIR_PARTS];
-	bool connected; /* offsets are known, so that records can be given up */
+	bool connected; /* whether offsets are known, so that records can be given up */
 };
 
 void peers_release(struct peers *ps);
@@ -100,25 +100,25 @@ struct peer_pair *peers_add_message(struct peers *ps, uint32_t from, uint32_t to
 				    int64_t recv);
 
 /*
- * Add the time that a packet spent in a host's stack, in ns. Return 0 or -ENOMEM. Several
- * threads may call this function at the same time for different hosts.
+ * Add the time that a packet spent in a host's stack, in ns. Return 0 or -ENOMEM. Several threads
+ * may call this function at the same time if their hosts differ.
  */
 int peers_add_passage(struct peers *ps, uint32_t host, enum netsync_dir dir, int64_t ns);
 
 /*
- * Add the counts of events between the hosts a < b that another process matched. Return 0
- * or -ENOMEM.
+ * Add the counts of events between the hosts a < b that another process has matched. Return 0 or
+ * -ENOMEM.
  */
 int peers_add_counts(struct peers *ps, uint32_t a, uint32_t b, const struct match_counts *counts);
 
-/* Add the times in a host's stack that another process measured. Return 0 or -ENOMEM. */
+/* Add the times in a host's stack that another process has measured. Return 0 or -ENOMEM. */
 int peers_add_stack(struct peers *ps, uint32_t host, enum netsync_dir dir,
 		    const struct histogram *times);
 
-/* Set @stack[dir] to a summary of packets' times in a host's stack. */
+/* Set @stack[dir] to a summary of the times that packets spent in a host's stack. */
 void peers_summarize(const struct peers *ps, uint32_t host, struct netsync_stack stack[2]);
 
-/* Return the pair of two hosts that exchanged messages, or NULL if there is none. */
+/* Return the pair of two hosts that exchanged messages, or NULL if the pair does not exist. */
 struct peer_pair *peers_find(const struct peers *ps, uint32_t a, uint32_t b);
 
 /* Update the limits of all hosts. Return 0 or -ENOMEM. */

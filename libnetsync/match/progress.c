@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Compute the limits up to which records are decided, on every host's clock, from the
- * progress of all hosts' events.
+ * From the progress of all hosts, compute the limits on each host's clock up to which records can
+ * be decided.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,12 +12,12 @@
 #include "util/number.h"
 
 /*
- * Minimum number of a pair's messages before its clock offset is used. A median of five
- * is right if at most two of them are wrong. Chosen.
+ * Minimum number of messages of a pair before the pair's clock offset is used. The median of five
+ * is right if at most two are wrong. Chosen.
  */
 #define MIN_SAMPLES 5
 
-/* Return the median offset, which an occasional wrong match does not change. */
+/* Return the median offset. A few wrong matches do not change it. */
 static int64_t compute_median_offset(const struct peer_pair *p)
 {
 	int64_t v[PEER_SAMPLES];
@@ -32,15 +32,15 @@ static int64_t compute_median_offset(const struct peer_pair *p)
 	return v[p->samples / 2];
 }
 
-/* A host in a union-find forest. Hosts that messages connect are in one tree. */
+/* A host in a union-find forest. All hosts of a tree are connected by messages. */
 struct node {
 	uint32_t parent;
 	uint32_t root;
-	uint32_t size;	 /* number of hosts in the tree; valid in its root */
+	uint32_t size;	 /* number of hosts in the tree, valid in its root */
 	__int128 offset; /* clock of this host minus the clock of its parent */
 };
 
-/* Find the root of a host, and make it the host's parent to shorten paths. */
+/* Find the root of a host. Make the root the host's parent, which shortens later searches. */
 static uint32_t find_root(struct node *node, uint32_t h)
 {
 	uint32_t root = h, next;
@@ -84,9 +84,9 @@ static void join_hosts_of_all_pairs(struct node *node, const struct peers *ps)
 }
 
 /*
- * On a root's clock, all events before the earliest time that its hosts promised were
- * added. While a host is not connected, there is no limit, unless that host has no more
- * events.
+ * Compute the limits. All events before the earliest promised time of a tree's hosts, on the root's
+ * clock, have been added. As long as a host is not connected, there is no limit, unless this host
+ * has no more events.
  */
 int peers_update(struct peers *ps)
 {
@@ -127,7 +127,7 @@ int peers_update(struct peers *ps)
 			t = INT64_MIN;
 		host->joined = node[h].root == largest;
 		host->decide = clamp_to_int64(t - PEER_LIFETIME);
-		/* After another lifetime, no record refers to an older record. */
+		/* One lifetime later, no record refers to an older record. */
 		host->free = clamp_to_int64(t - 2 * (__int128)PEER_LIFETIME);
 	}
 	ps->connected = one;

@@ -7,7 +7,9 @@ bool protocol_lacks_id(const struct packet_record *a, const struct packet_record
 	       !(record_both_have(a, b, NETSYNC_HAS_IP_ID) && a->ip_id && b->ip_id);
 }
 
-/* Do the records of datagrams or echoes have an endpoint (address and port) in common? */
+/*
+ * Return whether the records of datagrams or echoes have an endpoint (address and port) in common.
+ */
 static bool have_same_endpoint(const struct packet_record *a, const struct packet_record *b)
 {
 	return (a->addr[0] == b->addr[0] && a->sport == b->sport) ||
@@ -24,8 +26,8 @@ static bool agree_always(const struct packet_record *a, const struct packet_reco
 /* ---- TCP --------------------------------------------------------------- */
 
 /*
- * Flags that segmentation clears on all resulting segments except one, and that receive offload
- * may combine differently.
+ * Flags that segmentation clears on all resulting segments but one, and that receive offload may
+ * combine differently.
  */
 #define PSH_FIN_CWR 0x0089
 
@@ -37,7 +39,7 @@ static void tcp_fill_record(struct packet_record *r, const struct netsync_packet
 	r->tcp.tsecr = p->tcp.tsecr;
 	r->tcp.window = p->tcp.window;
 	r->tcp.flags = p->tcp.flags;
-	/* TCP records have no digest, even if the event has one. */
+	/* Records of TCP have no digest, even if the event has one. */
 	r->fields &= (uint16_t)~NETSYNC_HAS_DIGEST;
 }
 
@@ -63,8 +65,8 @@ static bool tcp_agree_whole(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the number of bytes that begin in one shard, 4 MiB. A segment lies in at most
- * two of these blocks. One in 64 segments of 64 KiB lies in two. Chosen.
+ * log2 of the number of bytes that begin in one shard (4 MiB). A segment is in at most two such
+ * blocks. Of the segments with 64 KiB, one in 64 is in two blocks. Chosen.
  */
 #define SHARD_BYTES 22
 
@@ -74,7 +76,7 @@ static uint64_t tcp_get_shard_key(const struct packet_record *r, uint32_t behind
 	return (uint64_t)r->tcp.ack << 32 | (r->tcp.seq + behind) >> SHARD_BYTES;
 }
 
-/* Together with the numbers in the key, timestamps or IP ids are unambiguous. */
+/* Together with the key's numbers, timestamps or IP ids are unambiguous. */
 static bool tcp_is_identified(const struct packet_record *a, const struct packet_record *b)
 {
 	return !protocol_lacks_id(a, b);
@@ -82,14 +84,14 @@ static bool tcp_is_identified(const struct packet_record *a, const struct packet
 
 /* ---- UDP --------------------------------------------------------------- */
 
-/* Flags of the key's id, which is the payload's digest or length. */
+/* Flags in the key's id, which is the digest or the length of the payload. */
 #define ID_IS_DIGEST (UINT32_C(1) << 31)
 #define ID_IS_LENGTH (UINT32_C(1) << 30)
 
 static void udp_fill_record(struct packet_record *r, const struct netsync_packet *p)
 {
 	r->udp.ports = (uint32_t)p->sport << 16 | p->dport;
-	/* All sources know the IP id if the sender counts IP ids. */
+	/* If the sender counts IP ids, all sources report them. */
 	if (record_counts_ip_ids(r))
 		r->udp.id = p->ip_id;
 	else if (p->fields & NETSYNC_HAS_DIGEST)
@@ -117,15 +119,15 @@ static bool udp_agree_whole(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the number of IP ids that begin in one shard. Offloads merge at most 128
- * datagrams. Chosen.
+ * log2 of the number of IP ids that begin in one shard. Offloads merge at most 128 datagrams.
+ * Chosen.
  */
 #define SHARD_IDS 10
 
 /*
- * The shard of a datagram depends on its IP id if its source counts IP ids, because ports
- * may be translated. Otherwise it depends on the ports, because not all sources report
- * digests. An IP id of 0 is treated as not counted.
+ * If the source counts IP ids, the shard of a datagram depends on its id, because ports may be
+ * translated. Otherwise, the shard depends on the ports, because not all sources report digests. An
+ * id of 0 counts as not counted.
  */
 static uint64_t udp_get_shard_key(const struct packet_record *r, uint32_t behind)
 {
@@ -164,12 +166,12 @@ static bool icmp_is_identified(const struct packet_record *a, const struct packe
 
 /* ---- SCTP -------------------------------------------------------------- */
 
-/* Marks a packet with a DATA chunk; above the 8 bits of chunk types. */
+/* This bit marks a packet with a DATA chunk. It is above the 8 bits of a chunk type. */
 #define HAS_DATA_CHUNK 256
 
 /*
- * A tag belongs to one association and direction. Packets without DATA have no TSN, and
- * are distinguished like datagrams.
+ * A tag belongs to one association and one direction. Packets without DATA have no TSN, and are
+ * distinguished in the same way as datagrams.
  */
 static void sctp_fill_record(struct packet_record *r, const struct netsync_packet *p)
 {

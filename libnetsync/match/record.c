@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Create the record that the matcher keeps of a packet event, and find the shards that
- * match the record.
+ * Create the record that the matcher stores for a packet event, and find the shards that match the
+ * record.
  */
 #include <string.h>
 
@@ -9,17 +9,17 @@
 #include "util/hash.h"
 
 /*
- * Size of the longest segment without offload fields that counts as a single packet, in
- * bytes: Ethernet's 1,500 minus the headers of IPv4 and TCP.
+ * Maximum size of a segment without offload fields that counts as a single packet, in bytes:
+ * Ethernet's 1,500 bytes minus the headers of IPv4 and TCP.
  */
 #define MAX_SINGLE 1460
 
-/* Maximum number of datagrams that a sender's offload takes at once (UDP_MAX_SEGMENTS). */
+/* Maximum number of datagrams that a sender's offload accepts at once (UDP_MAX_SEGMENTS). */
 #define MAX_DATAGRAMS 128
 
 /*
- * Size of the longest segment with block index entries, in bytes. No offload creates
- * longer segments (BIG TCP: 512 KiB).
+ * Maximum size of a segment with block index entries, in bytes. Offloads do not create longer
+ * segments (BIG TCP: 512 KiB).
  */
 #define MAX_SEGMENT (UINT32_C(1) << 20)
 
@@ -57,7 +57,7 @@ uint32_t record_count_blocks(const struct packet_record *s)
 	return (((s->tcp.seq & ((1 << BLOCK_SHIFT) - 1)) + s->len - 1) >> BLOCK_SHIFT) + 1;
 }
 
-/* Return the shard of the data that begins @behind bytes after the beginning of a record. */
+/* Return the shard for the data that begins @behind bytes after the beginning of a record. */
 static inline uint32_t get_shard_at(const struct packet_record *s, uint32_t behind)
 {
 	return (uint32_t)hash_mix(protocol_find(s->protocol)->shard(s, behind)) % NETSYNC_SHARDS;
@@ -75,7 +75,7 @@ struct shards record_find_shards(const struct packet_record *s, uint32_t blocks)
 		return to;
 	}
 	to.all |= UINT32_C(1) << get_shard_at(s, blocks);
-	/* Add the shard of the datagram with the id 0, if the record contains it. */
+	/* If the record contains the datagram with the id 0, add this datagram's shard. */
 	if (s->ip_id + blocks > UINT16_MAX)
 		to.all |= UINT32_C(1) << get_shard_at(s, (uint16_t)-s->ip_id);
 	return to;

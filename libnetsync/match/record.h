@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A packet record: what matching keeps of a packet event. */
+/* A packet record contains what the matcher stores of a packet event. */
 #ifndef NETSYNC_MATCH_RECORD_H
 #define NETSYNC_MATCH_RECORD_H
 
@@ -9,12 +9,12 @@
 
 #include "netsync.h"
 
-/* States of a record's match, as bits. */
+/* States of a record, as bits. */
 enum {
 	RECORD_MATCHED = 1,	  /* matched with another host's record */
-	RECORD_AMBIGUOUS = 2,	  /* ambiguous for good: the record could be of several packets */
-	RECORD_AMBIGUOUS_YET = 4, /* ambiguous according to the records so far */
-	RECORD_EXAMINED = 8,	  /* all records of its key were compared */
+	RECORD_AMBIGUOUS = 2,	  /* finally ambiguous between several packets */
+	RECORD_AMBIGUOUS_YET = 4, /* ambiguous, judging by the records so far */
+	RECORD_EXAMINED = 8,	  /* all records with its key were compared */
 	RECORD_EMITTED = 16,	  /* its message was reported */
 	RECORD_TRANSLATED = 32,	  /* matched under other addresses (NAT) */
 	RECORD_TIMED = 64,	  /* the time in its host's stack was counted */
@@ -31,9 +31,9 @@ struct packet_record {
 	int64_t time;
 	uint64_t skb;
 	/*
-	 * The part of each protocol. The first 8 bytes are the key: fields that all
-	 * sources know, and that neither segmentation nor address translation (except of
-	 * ports) changes.
+	 * The part of each protocol. The first 8 bytes are the key. It consists of fields that all
+	 * sources report and that neither segmentation nor address translation (except of ports)
+	 * changes.
 	 */
 	union {
 		uint32_t key[2];
@@ -47,7 +47,7 @@ struct packet_record {
 		} tcp;
 		struct {
 			uint32_t ports;
-			uint32_t id;	 /* IP id; otherwise, digest or length */
+			uint32_t id;	 /* IP id, or otherwise digest or length */
 			uint64_t digest; /* digest of the payload */
 			uint16_t checksum;
 			uint16_t datagrams; /* number of datagrams; more than 1 with offload */
@@ -58,37 +58,37 @@ struct packet_record {
 		} icmp;
 		struct {
 			uint32_t tag; /* verification tag */
-			uint32_t tsn; /* TSN or IP id; otherwise, length and chunk type */
-			/* Type of the first chunk, plus 256 if the packet has DATA. */
+			uint32_t tsn; /* TSN or IP id, or otherwise length and chunk type */
+			/* Type of the first chunk. If the packet has DATA, 256 is added. */
 			uint16_t chunks;
 		} sctp;
 	};
 	uint32_t addr[2]; /* digests of the source and destination addresses */
 	uint32_t host;
-	uint32_t peer; /* host that the record was matched with */
+	uint32_t peer; /* host whose record this record matches */
 	uint32_t point;
 	uint32_t netns;
-	uint32_t next;	      /* number of the next older record of this chain */
-	uint32_t next_second; /* number of the next older record of the second chain */
+	uint32_t next;	      /* number of the next older record in this chain */
+	uint32_t next_second; /* number of the next older record in the second chain */
 	uint32_t number;      /* counts the records of all shards in the order of events; wraps */
 	uint32_t len;
 	uint16_t sport;
 	uint16_t dport;
 	uint16_t ip_id;
 	uint16_t gso_size;
-	uint16_t fields; /* known fields, as in enum netsync_packet_fields */
+	uint16_t fields; /* which fields are known (enum netsync_packet_fields) */
 	uint8_t protocol;
 	uint8_t dir;
 	uint8_t state;
 	/*
-	 * 0 for a record. Otherwise, this is a block index entry for the record @block
-	 * numbers before it. The entry files that record again, under a block of its
-	 * bytes (UDP: under an IP id that is @block higher).
+	 * 0 for a record. Otherwise, this is a block index entry for the record whose number is
+	 * lower by @block. The entry files this record again, under a block of its bytes (UDP:
+	 * under an IP id that is higher by @block).
 	 */
 	uint8_t block;
 };
 
-/* Do both records know the field? */
+/* Return whether both records have the field. */
 static inline bool record_both_have(const struct packet_record *a, const struct packet_record *b,
 				    int field)
 {
@@ -96,8 +96,8 @@ static inline bool record_both_have(const struct packet_record *a, const struct 
 }
 
 /*
- * Does the sender count IP ids, which address translation keeps? Packets that must not be
- * fragmented all have the id 0.
+ * Return whether the sender counts IP ids, which address translation does not change. All packets
+ * that must not be fragmented have the id 0.
  */
 static inline bool record_counts_ip_ids(const struct packet_record *r)
 {
@@ -109,28 +109,28 @@ static inline bool have_same_addresses(const struct packet_record *a, const stru
 	return a->addr[0] == b->addr[0] && a->addr[1] == b->addr[1];
 }
 
-/* Is the record a TCP segment that is known to carry data? */
+/* Return whether the record is a TCP segment that is known to carry data. */
 static inline bool has_tcp_data(const struct packet_record *r)
 {
 	return r->protocol == TCP && (r->fields & NETSYNC_HAS_LEN) && r->len;
 }
 
-/* May the record have been segmented, or merged from several? */
+/* Return whether the record may have been segmented, or merged from several. */
 static inline bool may_be_segmented(const struct packet_record *r)
 {
 	return r->protocol == UDP || has_tcp_data(r);
 }
 
 /*
- * Is the record decided and counted in this shard? Block index entries and copies are not,
- * because they only serve to find records that begin inside them.
+ * Return whether the record is decided and counted in this shard. Block index entries and copies
+ * are not. They only serve to find records that begin inside of them.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {
 	return !r->block && !(r->state & RECORD_COPY);
 }
 
-/* Do two records have the same key? Block index entries have no key. */
+/* Return whether two records have the same key. Block index entries have no key. */
 static inline bool have_same_key(const struct packet_record *a, const struct packet_record *b)
 {
 	return a->key[0] == b->key[0] && a->key[1] == b->key[1] && a->protocol == b->protocol &&
@@ -138,29 +138,29 @@ static inline bool have_same_key(const struct packet_record *a, const struct pac
 }
 
 /*
- * log2 of the size of a block, 64 KiB. Most offloads put at most 64 KiB into one segment,
- * which then lies in at most two blocks. Chosen.
+ * log2 of the size of a block (64 KiB). Most offloads put at most 64 KiB into one segment, so that
+ * the segment is in at most two blocks. Chosen.
  */
 #define BLOCK_SHIFT 16
 
-/* The shards that match a record (netsync_packet_shards()). */
+/* The shards that match a record; see netsync_packet_shards(). */
 struct shards {
-	uint32_t home; /* number of the shard that decides and counts it */
-	uint32_t all;  /* bit mask: home, and the shards of parts that begin later in it */
+	uint32_t home; /* the shard that decides and counts the record */
+	uint32_t all;  /* bit mask of home, and of the shards of parts that begin later */
 };
 
 #define ALL_SHARDS ((UINT32_C(1) << NETSYNC_SHARDS) - 1)
 
-/* Create the record of a packet event of a supported protocol. Its addresses are not filled in. */
+/* Create the record for a packet event of a supported protocol. Do not fill in its addresses. */
 void record_fill(struct packet_record *s, const struct netsync_packet *p);
 
 /*
- * Return the number of block index entries (blocks, or IP ids) of a record. Records that
- * begin inside it are found by these entries.
+ * Return the number of block index entries (blocks, or IP ids) for a record. By these entries,
+ * records are found that begin inside of it.
  */
 uint32_t record_count_blocks(const struct packet_record *s);
 
-/* Return the shards that match a record. @blocks is the value of record_count_blocks(). */
+/* Return the shards that match a record. @blocks is the result of record_count_blocks(). */
 struct shards record_find_shards(const struct packet_record *s, uint32_t blocks);
 
 #endif

@@ -24,7 +24,7 @@ static void link_ring_record(struct packet_ring *l, uint32_t number)
 	struct packet_record *s = ring_at(l, number);
 	uint32_t *chain;
 
-	/* No record in this shard has the key of a copy. */
+	/* In this shard, no other record has the key of a copy. */
 	if (!s->block && !record_is_own(s))
 		return;
 	if (s->block)
@@ -58,7 +58,7 @@ int ring_grow(struct packet_ring *l, uint32_t num)
 		free_ring_arrays(&bigger);
 		return -ENOMEM;
 	}
-	/* A chain ends at the number of a dropped record. */
+	/* A chain ends where the next number is that of a dropped record. */
 	for (uint32_t i = 0; i < room; i++)
 		bigger.chain[i] = bigger.second[i] = l->freed - 1;
 	for (uint32_t n = l->freed; n != l->tail; n++) {

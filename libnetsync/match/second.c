@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Match records whose first key found no counterpart by a second key. Addresses may have
- * been translated along the path, or one source knows a property of the payload that
- * another one does not.
+ * Match records by a second key if their first key has found no counterpart: addresses may have
+ * been translated along the path, or one source may report a property of the payload that another
+ * one does not.
  */
 #include "match/internal.h"
 

@@ -22,7 +22,7 @@
  */
 #include "match/internal.h"
 
-/* Do several hosts forward the segment, in an unknown order? */
+/* Return whether several hosts forward the segment, in an unknown order. */
 static bool has_routers(const struct packet_record *s, const struct candidates *all)
 {
 	for (int i = 0; i < all->n; i++) {
@@ -35,7 +35,10 @@ static bool has_routers(const struct packet_record *s, const struct candidates *
 	return false;
 }
 
-/* Is t a counterpart of s with other bytes? whole.c matches records of the same bytes. */
+/*
+ * Return whether t is a counterpart of s with other bytes. whole.c matches records with the same
+ * bytes.
+ */
 static bool is_counterpart(const struct packet_record *s, const struct packet_record *t, bool nat)
 {
 	return t->dir != s->dir && t->host != s->host &&
@@ -44,7 +47,7 @@ static bool is_counterpart(const struct packet_record *s, const struct packet_re
 }
 
 /*
- * Find the counterparts of s. If a host has several observation points, use the outermost.
+ * Find the counterparts of s. If a host has several observation points, use the outermost one.
  * Return the number of counterparts, or a negative value if they are ambiguous.
  */
 static int find_counterparts(const struct packet_record *s, const struct candidates *all, bool nat,
@@ -59,8 +62,8 @@ static int find_counterparts(const struct packet_record *s, const struct candida
 		if (!is_counterpart(s, t, nat))
 			continue;
 		/*
-		 * The match is ambiguous if one host has two transmissions of the byte,
-		 * or if two hosts sent the byte first.
+		 * The match is ambiguous if one host has two transmissions of the byte, or if two
+		 * hosts may have sent the byte first.
 		 */
 		for (j = 0; j < i; j++)
 			if (all->s[j]->host == t->host && is_counterpart(s, all->s[j], nat) &&
@@ -82,9 +85,9 @@ static int find_counterparts(const struct packet_record *s, const struct candida
 }
 
 /*
- * Check other records of s's own direction. Return 1 if s was recorded again further out, 0 if
- * not, and -1 if the counterparts could belong to another transmission of the same byte.
- * Records that another host forwards, or that another clock of the sender recorded, are not
+ * Check other records in the direction of s. Return 1 if s was recorded again further out, 0 if it
+ * was not, and -1 if the counterparts could belong to another transmission of the same byte.
+ * Records that another host forwards, and records from another clock of the sender, do not count as
  * other transmissions.
  */
 static int check_own_side(const struct packet_record *s, const struct candidates *own,
@@ -115,12 +118,12 @@ static int check_own_side(const struct packet_record *s, const struct candidates
 struct parts {
 	struct packet_record *found[MATCH_MAX_CANDIDATES]; /* records on other hosts */
 	int n;
-	bool outer; /* the record was taken again further out */
+	bool outer; /* whether the record was taken again further out */
 };
 
 /*
- * Find the counterparts of s. Return false if the segments are ambiguous. The result does
- * not depend on earlier decisions.
+ * Find the counterparts of s. Return false if the segments are ambiguous. Earlier decisions do not
+ * affect the result.
  */
 static bool find_segment_parts(const struct packet_record *s, const struct candidates *all,
 			       bool nat, struct parts *p)
@@ -136,7 +139,7 @@ static bool find_segment_parts(const struct packet_record *s, const struct candi
 	return p->n >= 0 && own >= 0;
 }
 
-/* Are the counterparts that begin in s unambiguous as well? */
+/* Return whether the counterparts that begin in s are unambiguous, too. */
 static bool are_parts_unambiguous(const struct shard *m, const struct packet_record *s,
 				  const struct parts *p, bool nat)
 {
@@ -154,9 +157,9 @@ static bool are_parts_unambiguous(const struct shard *m, const struct packet_rec
 }
 
 /*
- * May t have arrived before s left? If a transmission seems to begin on several hosts,
- * one of them may be a router whose incoming record is missing, and another router may
- * come before it.
+ * Return whether t may have arrived before s left. If a transmission seems to begin on several
+ * hosts, one of them may be a router whose incoming record is missing. Another router may precede
+ * it.
  */
 static bool may_be_before(const struct packet_record *t, const struct packet_record *s,
 			  const struct candidates *all)
@@ -175,7 +178,7 @@ static bool may_be_before(const struct packet_record *t, const struct packet_rec
 	return origins && forwards && !match_is_forwarded(s, all);
 }
 
-/* Return 1 if the record is decided, 0 if there are no counterparts, or a negative errno value. */
+/* Return 1 if the record is decided, 0 if it has no counterparts, or a negative errno value. */
 static int match_segment_parts(struct shard *m, struct packet_record *s,
 			       const struct candidates *all, bool nat)
 {
@@ -210,7 +213,7 @@ int match_segments(struct shard *m, struct packet_record *s)
 	match_find_candidates(m, s, &all);
 	if (!all.n)
 		return 0;
-	/* Match whole packets first, so that the order of records does not matter. */
+	/* Match whole packets first, so that the order of records does not affect the result. */
 	for (int i = 0; i < all.n && !ret; i++)
 		if (!(all.s[i]->state & (RECORD_DECIDED | RECORD_EXAMINED | RECORD_COPY)) &&
 		    match_is_ready(m, all.s[i]))
@@ -230,7 +233,7 @@ int match_by_first_key(struct shard *m, struct packet_record *s)
 		ret = match_whole_record(m, s);
 	if (ret || !may_be_segmented(s))
 		return ret;
-	/* A sent record that was matched as a whole may still have a message to emit. */
+	/* A sent record that was matched as a whole may still have a message to report. */
 	if (s->dir == NETSYNC_OUT ?
 		    s->state & (RECORD_EMITTED | RECORD_AMBIGUOUS | RECORD_AMBIGUOUS_YET) :
 		    s->state & RECORD_DECIDED)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Turn records into outcomes. Records are put into the packet ring and found there by
- * their keys. Matching does not use times, so that clock offsets and the order of reading
- * do not matter, and the cost per event is constant. A record is decided when all its
- * counterparts must have been added (peers.h), and dropped later.
- *
- * Nothing is guessed: a record that might be of several packets is rejected.
+ * Convert records to outcomes. Records are put into the packet ring, in which they are found by
+ * their keys. Matching does not use times, so clock offsets and the order of reading have no
+ * effect, and the cost per event is constant. A record is decided when all of its counterparts must
+ * have been added (peers.h), and is dropped later. Nothing is guessed: a record that may belong to
+ * several packets is rejected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,12 +12,12 @@
 
 #include "match/internal.h"
 
-/* Minimum number of records that are sampled for clock offsets at a time. Chosen. */
+/* Minimum number of records that are sampled at a time to learn clock offsets. Chosen. */
 #define SAMPLES 4
 
 /*
- * Maximum number of records that are dropped at a time, to keep the number of outcomes
- * low. Chosen.
+ * Maximum number of records that are dropped at a time, which limits the number of outcomes.
+ * Chosen.
  */
 #define DROPPED_AT_ONCE 2048
 
@@ -75,7 +74,7 @@ static int decide_record(struct shard *m, struct packet_record *s)
 	return match_by_second_key(m, s);
 }
 
-/* Decide the next record finally. It may have been ambiguous at the last settling. */
+/* Decide the next record finally. At the last settling, it may have been ambiguous. */
 static int decide_next_record(struct shard *m)
 {
 	struct packet_record *s = ring_at(&m->ring, m->ring.decided++);
@@ -115,7 +114,7 @@ static int decide_complete_records(struct shard *m, const struct record_batch *b
 	return ret;
 }
 
-/* Drop records that no future event needs. */
+/* Drop records that no future event can need. */
 static int drop_old_records(struct shard *m)
 {
 	struct packet_ring *l = &m->ring;
@@ -134,7 +133,7 @@ static int drop_old_records(struct shard *m)
 	return ret;
 }
 
-/* Is the oldest record more than @limit numbers older than @end? */
+/* Return whether the oldest record's number is lower than @end by more than @limit. */
 static inline bool is_oldest_record_beyond(const struct packet_ring *l, uint32_t end,
 					   uint32_t limit)
 {
@@ -142,8 +141,8 @@ static inline bool is_oldest_record_beyond(const struct packet_ring *l, uint32_t
 }
 
 /*
- * Drop records that are more than @limit numbers older than @end, even if counterparts
- * may follow.
+ * Drop records whose numbers are lower than @end by more than @limit, even if counterparts may
+ * follow.
  */
 static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 {
@@ -165,9 +164,9 @@ static int evict_old_records(struct shard *m, uint32_t end, uint32_t limit)
 }
 
 /*
- * Until clock offsets are known, nothing is decided; but offsets are learned from decided
- * records. To break this cycle, sample some of the newest records of hosts that are not
- * joined yet.
+ * Sample some of the newest records of hosts that are not connected yet. Until clock offsets are
+ * known, nothing can be decided, but offsets are learned from decided records. Samples break this
+ * cycle.
  */
 static int sample_newest_records(struct shard *m)
 {
@@ -240,7 +239,7 @@ int shard_add_batch(struct shard *m, const struct record_batch *b)
 	m->more = false;
 	if (!ret)
 		ret = decide_complete_records(m, b);
-	/* Records that are not decided yet may need records that could be dropped. */
+	/* Undecided records may need records that could be dropped. */
 	return ret || m->more ? ret : drop_old_records(m);
 }
 
@@ -281,7 +280,7 @@ void shard_end_settling(struct shard *m)
 	for (uint32_t n = l->freed; n != l->tail; n++)
 		if (record_is_own(ring_at(l, n)) && !(ring_at(l, n)->state & RECORD_MATCHED))
 			shard_count_state(&m->live, ring_at(l, n)->state);
-	/* More records with the same key may be added, so they must be compared again. */
+	/* More records with the same key may be added, so compare these records again later. */
 	for (uint32_t n = l->decided; n != l->tail; n++)
 		ring_at(l, n)->state &= ~RECORD_EXAMINED;
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Match whole packets: the records with one key are divided into packets. Two records are
- * of one packet if they agree in all fields that both know. Records that cannot be
- * divided clearly, or whose packet seems to have been sent twice, are ambiguous.
+ * Match whole packets. The records with one key are divided into packets. Two records belong to one
+ * packet if they agree in all fields that both have. Records are ambiguous if they cannot be
+ * divided clearly, or if their packet seems to have been sent twice.
  *
- * Records without a counterpart may be of packets whose addresses were translated along
- * the path. All their other fields are compared. Segments are still found by their key;
- * datagrams and echoes are found by their second key.
+ * If records have no counterpart, their packet's addresses may have been translated along the path.
+ * All of their other fields are then compared. Segments are still found by their key. Datagrams and
+ * echoes are found by their second key.
  */
 #include <stdlib.h>
 
 #include "match/internal.h"
 
-/* Maximum number of one packet's records that are used to learn clock offsets. Chosen. */
+/* Maximum number of records of one packet that are used to learn clock offsets. Chosen. */
 #define MAX_SAMPLED 24
 
 /*
- * Is one record an SCTP bundle, and the other its first packet? A bundle of SCTP packets
- * has the TSN of the first one.
+ * Return whether one record is an SCTP bundle and the other one is its first packet. A bundle of
+ * SCTP packets has the TSN of its first packet.
  */
 static bool is_first_of_sctp_bundle(const struct packet_record *a, const struct packet_record *b)
 {
@@ -37,14 +37,14 @@ bool match_is_same_packet(const struct packet_record *a, const struct packet_rec
 	return protocol_find(a->protocol)->agree_whole(a, b) && match_have_same_headers(a, b, nat);
 }
 
-/* The records of a packet on one host. */
+/* The records of one packet on one host. */
 struct host_view {
 	const struct packet_record *first;
 	const struct packet_record *last;
 	const struct packet_record *first_in;
 	const struct packet_record *last_out;
 	uint32_t host;
-	bool origin; /* the packet left the host before it ever arrived there */
+	bool origin; /* whether the packet left the host without having arrived there before */
 };
 
 static int compare_records_by_host_and_time(const void *a, const void *b)
@@ -90,8 +90,7 @@ static void mark_records_ambiguous(struct shard *m, struct packet_record **s, in
 }
 
 /*
- * Count the times that packets spent in hosts' stacks, from a socket to the outermost
- * device or back.
+ * Record the times that packets spent in hosts' stacks, between a socket and the outermost device.
  */
 static int count_passages(struct shard *m, struct packet_record **s, int n,
 			  const struct host_view *v, int views)
@@ -109,13 +108,13 @@ static int count_passages(struct shard *m, struct packet_record **s, int n,
 	return ret;
 }
 
-/* All records with one key, of one packet or several. */
+/* All records with one key. They belong to one packet or to several. */
 struct key {
 	struct packet_record **s;
 	int n;
 };
 
-/* Was the packet also seen further out on its host, segmented or merged? */
+/* Return whether the packet was also recorded further out on its host, segmented or merged. */
 static bool was_seen_further_out(const struct key *key, const struct packet_record *s)
 {
 	for (int i = 0; i < key->n && may_be_segmented(s); i++) {
@@ -128,7 +127,9 @@ static bool was_seen_further_out(const struct key *key, const struct packet_reco
 	return false;
 }
 
-/* If the packet seems to originate from several hosts, may these be clocks of one machine? */
+/*
+ * If the packet seems to begin on several hosts, return whether these may be clocks of one machine.
+ */
 static bool are_views_of_one_machine(const struct host_view *v, int views)
 {
 	const struct packet_record *sent = NULL;
@@ -146,11 +147,10 @@ static bool are_views_of_one_machine(const struct host_view *v, int views)
 }
 
 /*
- * Did the packet leave @from before it arrived at @to? It did if @from is its origin, or
- * its only router (in and out): the order of several routers is unknown.
- *
- * If several origins are clocks of one machine, one may be a router whose incoming record
- * is missing. This origin may then be behind other routers.
+ * Return whether the packet left @from before it arrived at @to. This is so if @from is the
+ * packet's origin, or its only router (in and out). If there are several routers, their order is
+ * not known. If several origins are clocks of one machine, one of them may be a router whose
+ * incoming record is missing. This origin may then be behind other routers.
  */
 static bool is_view_before(const struct host_view *from, const struct host_view *to, int origins,
 			   int routers)
@@ -163,8 +163,8 @@ static bool is_view_before(const struct host_view *from, const struct host_view 
 }
 
 /*
- * Emit a packet's messages, from each host that it left to each host that received it later.
- * Emit none if either end was also recorded further out as segments, because segments give
+ * Report the messages of a packet: from each host that it left to each host that received it later.
+ * If either end was also recorded further out as segments, report none, because segments give
  * tighter messages.
  */
 static int emit_packet_messages(struct shard *m, const struct key *key, struct packet_record **s,
@@ -206,7 +206,7 @@ static int emit_packet_messages(struct shard *m, const struct key *key, struct p
 	return ret;
 }
 
-/* Do all records agree with each other, and can all be of one packet? */
+/* Return whether all records agree with each other and may all belong to one packet. */
 static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 {
 	for (int i = 0; i < n; i++)
@@ -218,8 +218,8 @@ static bool are_records_of_one_packet(struct packet_record **s, int n, bool nat)
 }
 
 /*
- * Move records that agree with the first one, directly or through other records, to the
- * front. Return their number. Set *clear if they all are of one packet.
+ * Move records that agree with the first one, directly or through other records, to the front.
+ * Return their number. Set *clear if they all belong to one packet.
  */
 static int collect_agreeing_records(struct packet_record **s, int n, bool nat, bool *clear)
 {
@@ -239,7 +239,7 @@ static int collect_agreeing_records(struct packet_record **s, int n, bool nat, b
 	return size;
 }
 
-/* Was one of these records segmented from the other record, or merged into it? */
+/* Return whether one of these records was segmented from the other record, or merged into it. */
 static bool were_records_seen_again(struct packet_record **s, int n,
 				    const struct packet_record *other)
 {
@@ -250,9 +250,9 @@ static bool were_records_seen_again(struct packet_record **s, int n,
 }
 
 /*
- * Is a packet ambiguous although all its records agree, because its received record could
- * also be part of a longer sent record? A record that a router made from the longer one,
- * or received before, is no rival.
+ * Return whether a packet is ambiguous although all its records agree, because its received record
+ * could also be a part of a longer sent record. A record that a router made from the longer one, or
+ * received before it, does not count.
  */
 static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 				  struct packet_record **s, int size)
@@ -285,10 +285,7 @@ static bool has_rival_sent_record(const struct shard *m, const struct key *key,
 	return false;
 }
 
-/*
- * Are the records the plain and most frequent case, that is, one sent record and one
- * received record?
- */
+/* Return whether the records are the most frequent case: one sent and one received record. */
 static bool is_plain_record_pair(struct packet_record **s, int n)
 {
 	return n == 2 && s[0]->dir != s[1]->dir && s[0]->host != s[1]->host &&
@@ -314,7 +311,7 @@ int match_resolve_records(struct shard *m, struct packet_record **s, int n, bool
 
 		for (int i = 0; i < size; i++)
 			used |= !!(s[i]->state & (RECORD_MATCHED | RECORD_AMBIGUOUS));
-		/* Do not change earlier matches. */
+		/* Keep earlier matches unchanged. */
 		if (!used && size > 1) {
 			if (!clear || has_rival_sent_record(m, &key, s, size))
 				mark_records_ambiguous(m, s, size);
@@ -328,8 +325,8 @@ int match_resolve_records(struct shard *m, struct packet_record **s, int n, bool
 }
 
 /*
- * Find all records with s's key. Return their number, or MATCH_MAX_RECORDS + 1 if there
- * are too many.
+ * Find all records with the key of s. Return their number, or MATCH_MAX_RECORDS + 1 if there are
+ * too many.
  */
 static int find_records_of_key(const struct shard *m, const struct packet_record *s,
 			       struct packet_record **list)
@@ -349,7 +346,7 @@ static int find_records_of_key(const struct shard *m, const struct packet_record
 	return n;
 }
 
-/* Were the records neither forwarded by a host nor decided before? */
+/* Return whether no host forwarded the records and no record was decided before. */
 static bool are_unforwarded_and_undecided(struct packet_record **s, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -367,7 +364,7 @@ int match_learn_offset(struct shard *m, struct packet_record *s)
 	struct packet_record *list[MATCH_MAX_RECORDS];
 	int n = find_records_of_key(m, s, list), left = 0, ret = 0;
 
-	/* Datagrams of other hosts may have the same ports and ids. */
+	/* Datagrams of other hosts may have equal ports and ids. */
 	for (int i = 0; i < n && n <= MATCH_MAX_RECORDS; i++)
 		if (list[i] == s || match_is_same_packet(s, list[i], false))
 			list[left++] = list[i];
