@@ -11,11 +11,11 @@
 #include "message/envelope.h"
 
 /*
- * Initial width of bins: 2^20 ns = 1 ms. In such a bin, a drift of 1 ppm/s curves a clock
- * by less than 1 ns, so narrower bins add no information.
+ * Initial width of bins: 2^20 ns = 1 ms. A clock with a drift of 1 ppm/s deviates from a line by
+ * less than 1 ns in such a bin, so that narrower bins add no information.
  */
 #define FIRST_SHIFT 20
-/* Times are within 2^60 ns of each other, so they need three bins of the last width. */
+/* Times differ by at most 2^60 ns, so three bins of the maximum width are enough. */
 #define LAST_SHIFT 60
 /*
  * Largest drift of two clocks for which points are kept: 1 ppm/s = 1e-15 per ns, half of
@@ -34,9 +34,9 @@
  * delays that keep falling. The least important corner is then dropped.
  */
 #define BIN_CORNERS 128
-/* Number of corners by which a bin grows; unused ones waste space in the pool. Chosen. */
+/* Number of corners by which a bin grows. Unused corners waste space in the pool. Chosen. */
 #define CORNERS_STEP 2
-/* Maximum number of points that are added together; their limits are on the stack. Chosen. */
+/* Maximum number of points that are added together. Their limits are on the stack. Chosen. */
 #define RUN 32
 
 static size_t get_bin_slot(const struct envelope *e, int64_t index)
@@ -87,7 +87,7 @@ static int grow_slots(struct envelope *e)
 }
 
 /*
- * Move all corners into a new pool without gaps, which has space for @extra more. Return
+ * Move all corners into a new pool without gaps. The pool has space for @extra more corners. Return
  * 0 or -ENOMEM.
  */
 static int repack_corners(struct envelope *e, size_t extra)
@@ -139,10 +139,10 @@ static int reserve_bin_corners(struct envelope *e, struct bin *b)
 	return 0;
 }
 
-/* Largest drift of clocks for which corners are kept in bins of one width. */
+/* Largest drift of clocks for which bins of a certain width keep corners. */
 struct drift {
 	int shift;   /* log2 of 1 / (half of the largest drift), ns */
-	int64_t sag; /* a curve sags by at most this in a bin, ns */
+	int64_t sag; /* in a bin, a curve sags by at most this, ns */
 };
 
 static struct drift get_bin_drift(int shift)
@@ -151,15 +151,16 @@ static struct drift get_bin_drift(int shift)
 
 	if (shift > DRIFT_BINS)
 		d.shift += shift - DRIFT_BINS;
-	/* A point is at most half a bin from one of its neighbours. */
+	/* A point is at most half a bin away from one of its neighbours. */
 	d.sag = INT64_C(1) << (2 * shift > d.shift + 2 ? 2 * shift - 2 - d.shift : 0);
 	return d;
 }
 
 /*
- * Is b redundant, because every curve that passes below a and c passes below b? It is if
- *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >=
- *	k/2 (xc - xa) (xc - xb) (xb - xa)
+ * Return whether b is redundant, because every curve that passes below a and c also passes below b.
+ * This is so if
+ *
+ *	(yb - ya) (xc - xb) - (yc - yb) (xb - xa) >= k/2 (xc - xa) (xc - xb) (xb - xa)
  */
 static bool is_corner_redundant(const struct point *a, const struct point *b, const struct point *c,
 				struct drift drift)
@@ -168,7 +169,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b, co
 	struct wide cube;
 	__int128 cross;
 
-	/* For most points, two comparisons suffice, without a multiplication. */
+	/* For most points, two comparisons without a multiplication are enough. */
 	if (b->y - drift.sag > a->y && b->y - drift.sag > c->y)
 		return true;
 	if (b->y <= a->y && b->y <= c->y)
@@ -178,7 +179,7 @@ static bool is_corner_redundant(const struct point *a, const struct point *b, co
 		return false;
 	cube = wide_multiply((__int128)(c->x - b->x) * (b->x - a->x), c->x - a->x);
 	high = (unsigned __int128)cube.high;
-	/* The cube is below 2^178. Its fraction does not matter in a comparison with an integer. */
+	/* The cube is below 2^178. Comparing it with an integer does not need its fraction. */
 	if (drift.shift < 64)
 		bulge = high << (64 - drift.shift) | cube.low >> drift.shift;
 	else
@@ -192,8 +193,8 @@ static void drop_corner(struct bin *b, uint32_t i)
 }
 
 /*
- * Drop the corner of a full bin that is the least below its neighbours. Drop a corner of
- * the ordinary hull only if there are no others.
+ * Of a full bin, drop the corner that is least below its neighbours. Drop corners of the ordinary
+ * hull only if there are no others.
  */
 static void drop_shallowest_corner(struct bin *b, struct drift drift)
 {
@@ -219,7 +220,7 @@ static void drop_shallowest_corner(struct bin *b, struct drift drift)
 	drop_corner(b, worst);
 }
 
-/* Return the index of the first corner at or after x. */
+/* Return the index of the first corner at x or later. */
 static uint32_t find_corner(const struct bin *b, int64_t x)
 {
 	const uint32_t num = b->corners;
@@ -251,7 +252,7 @@ static int add_corner_to_bin(struct envelope *e, struct bin *b, const struct poi
 	for (; to + 1 < b->corners; to++)
 		if (!is_corner_redundant(p, &c[to], &c[to + 1], drift))
 			break;
-	/* The point replaces corners @from to @to. */
+	/* The point replaces the corners @from to @to. */
 	if (from == to && b->corners == b->room && reserve_bin_corners(e, b))
 		return -ENOMEM;
 	c = b->corner;
@@ -273,8 +274,8 @@ static int compare_bins_by_index(const void *a, const void *b)
 }
 
 /*
- * Sort bins by insertion, because most are near their places. Return false if some are so
- * far away that each bin would take more than a few moves on average.
+ * Sort bins by insertion, because most are near their places. If some bins are so far from their
+ * places that each bin would need more than a few moves on average, return false.
  */
 static bool sort_by_insertion(struct envelope *e)
 {
@@ -306,7 +307,7 @@ static void sort_bins(struct envelope *e)
 	refill_slots(e);
 }
 
-/* Drop corners that are redundant for the smaller drift of wider bins. */
+/* Drop corners that are redundant because wider bins assume a smaller drift. */
 static void drop_redundant_corners(struct bin *b, struct drift drift)
 {
 	struct point *c = b->corner;
@@ -334,7 +335,7 @@ static void trim_bins(struct envelope *e)
 	}
 }
 
-/* Double the width of bins, so that two neighbours become one. */
+/* Double the width of bins, so that two neighbouring bins become one. */
 static int double_bin_width(struct envelope *e)
 {
 	struct drift drift = get_bin_drift(e->shift + 1);
@@ -354,7 +355,7 @@ static int double_bin_width(struct envelope *e)
 		if (n && to[-1].index == b.index) {
 			to--;
 			e->corners -= to->corners;
-			/* Adding may need one more corner before a full bin drops one. */
+			/* Adding may need one more corner before it drops one from a full bin. */
 			to->room = to->corners + b.corners + 1;
 			for (uint32_t k = 0; k < b.corners; k++)
 				add_corner_to_bin(e, to, &b.corner[k], drift);
@@ -409,7 +410,7 @@ static int find_bin(struct envelope *e, int64_t x, size_t most)
 	return 0;
 }
 
-/* Return how many of the first points are in order of time and belong to one bin. */
+/* Return how many of the first points are in order of time and belong to the same bin. */
 static size_t count_run_points(const struct envelope *e, const struct point *p, size_t n)
 {
 	int64_t index = (p[0].x - e->base) >> e->shift;
@@ -423,8 +424,8 @@ static size_t count_run_points(const struct envelope *e, const struct point *p, 
 }
 
 /*
- * Add points in order of time to a bin. Most points are so far above points on both sides
- * that comparisons suffice to find them redundant; see is_corner_redundant().
+ * Add points in order of time to a bin. Most points are far above the points on both sides, so that
+ * comparisons are enough to find them redundant; see is_corner_redundant().
  */
 static size_t add_run_to_bin(struct envelope *e, struct bin *b, const struct point *p, size_t n)
 {
@@ -453,7 +454,9 @@ static size_t add_run_to_bin(struct envelope *e, struct bin *b, const struct poi
 	return i;
 }
 
-/* Limit the number of corners by widening bins. If memory is short, the next call tries again. */
+/*
+ * Limit the number of corners by making bins wider. If memory is short, the next call tries again.
+ */
 static void limit_corners(struct envelope *e, const struct budget *room)
 {
 	while (e->corners > room->corners + room->corners / 8 && e->shift < LAST_SHIFT)

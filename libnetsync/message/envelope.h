@@ -27,7 +27,7 @@ struct bin {
 	int64_t index; /* the bin begins at base + (index << shift) */
 	uint64_t messages;
 	__int128 sum_x;
-	struct point *corner; /* in the pool, with strictly rising x */
+	struct point *corner; /* in the pool, in order of strictly increasing x */
 	uint32_t corners;     /* number of corners; at least 1 */
 	uint32_t room;
 };
@@ -40,15 +40,15 @@ struct envelope {
 	size_t corners; /* number of corners of all bins */
 	/* Memory of all corners. One allocation avoids fragmentation. */
 	struct point *pool;
-	size_t pool_used; /* including gaps left by bins that moved */
+	size_t pool_used; /* includes gaps that bins left when they moved */
 	size_t pool_room;
 	uint32_t *slot; /* hash table of positions in the array bin, plus 1 */
 	size_t slots;
 	int shift;    /* a bin is 1 << shift ns wide */
-	int64_t base; /* where bin 0 begins; set before the first point */
+	int64_t base; /* time at which bin 0 begins, set before the first point */
 };
 
-/* Limits of an envelope: the number of bins, and the number of corners in all bins. */
+/* Limits for an envelope: the number of bins, and the number of corners in all bins. */
 struct budget {
 	size_t bins;
 	size_t corners;
@@ -60,26 +60,27 @@ static inline int64_t bin_time(const struct bin *b)
 	return (int64_t)floor_div(b->sum_x, b->messages);
 }
 
-/* Return the median y of up to five bins around @bin; two of these bins may be wrong. */
+/* Return the median y of up to five bins around @bin. Two of these bins may be wrong. */
 int64_t envelope_compute_usual_y(const struct envelope *e, size_t bin);
 
 /*
- * Add points, whose times are within 2^60 ns of each other. Keep up to an eighth more corners
- * than @room, so that bins are not widened for corners that later points replace. Return the
- * number of points added; fewer than @n means out of memory for the next point.
+ * Add points, whose times are within 2^60 ns of each other. Until the next settling, up to an
+ * eighth more corners than @room are kept, so that bins are not made wider because of corners that
+ * later points replace. Return the number of points that were added. If it is less than @n, there
+ * was not enough memory for the next point.
  */
 size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const struct budget *room);
 
 /*
- * Add the points of another envelope, shifted by @x and @y, which converts its time base to
- * that of @e; the bins of both lie on one grid. Merging several envelopes gives the same result
- * in any order, and for any division of points among them, as long as none has to be reduced to
- * @room in between. Return 0, or -ENOMEM with a part of the points added.
+ * Add the points of another envelope, shifted by @x and @y. The shift converts its time base to
+ * that of @e. The bins of both envelopes are on one grid. Merging several envelopes in any order,
+ * and with points divided among them in any way, gives the same result, unless an envelope has to
+ * be reduced to @room in between. Return 0. After -ENOMEM, only a part of the points was added.
  */
 int envelope_merge(struct envelope *e, const struct envelope *other, int64_t x, int64_t y,
 		   const struct budget *room);
 
-/* Sort the bins, and reduce them to @room. Return 0 or -ENOMEM. */
+/* Sort the bins, and reduce their corners and number to @room. Return 0 or -ENOMEM. */
 int envelope_settle(struct envelope *e, const struct budget *room);
 
 void envelope_release(struct envelope *e);

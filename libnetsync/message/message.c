@@ -9,10 +9,10 @@
 #include "message/message.h"
 
 /*
- * Limits of all envelopes together, some 40 MB; each envelope gets an equal share. The
- * curvature of a clock cannot be seen in fewer than FEW_BINS_OF_CLOUD bins; if there are
- * many pairs, more memory is therefore used, up to MOST_BINS (a bin has 48 bytes).
- * Chosen: 1,000 hosts with eight neighbours each need that many.
+ * Limits for all envelopes together, about 40 MB. All envelopes get equal shares. With fewer than
+ * FEW_BINS_OF_CLOUD bins, the curvature of a clock cannot be seen. If there are many pairs, more
+ * memory is therefore used, up to MOST_BINS (a bin has 48 bytes). Chosen: 1,000 hosts with eight
+ * neighbours each need this number.
  */
 #define MAX_BINS ((int64_t)1 << 17)
 #define MOST_BINS ((int64_t)1 << 18)
@@ -25,12 +25,12 @@
 /* Number of messages in one direction that are added together. Chosen for speed. */
 #define FRESH 32
 
-/* Budget of each envelope before there are pairs to divide it among. */
+/* Budget for each envelope before there are pairs that share it. */
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
 /*
- * Compute the budget of each envelope. More pairs never increase the budget: an envelope
- * cannot recover what it has dropped.
+ * Compute the budget for each envelope. It never increases with the number of pairs, because an
+ * envelope cannot recover what it has dropped.
  */
 static struct budget compute_pair_budget(size_t pairs)
 {
@@ -54,7 +54,7 @@ static int settle_envelopes(struct pairs_part *part, const struct budget *room)
 	return ret;
 }
 
-/* Was there no pair before, or has the number of pairs passed a power of two? */
+/* Return whether the first pair was added, or the number of pairs has passed a power of two. */
 static bool has_passed_power_of_two(size_t before, size_t now)
 {
 	size_t power = 1;
@@ -74,7 +74,7 @@ void pairs_share_budget(struct pairs *ps)
 	if (num == ps->sharing)
 		return;
 	ps->budget = compute_pair_budget(num);
-	/* Pairs that no longer get messages must free memory, too. */
+	/* Pairs that get no more messages must free memory, too. */
 	for (size_t i = 0; i < PAIR_PARTS && has_passed_power_of_two(ps->sharing, num) && !ret; i++)
 		ret = settle_envelopes(&ps->part[i], &ps->budget);
 	if (!ret)
@@ -105,8 +105,8 @@ static struct pair *add_new_pair(struct pairs_part *part, const struct endpoint 
 }
 
 /*
- * Sort deferred points by time: shards report messages one shard after the other, each its own
- * messages in order.
+ * Sort deferred points by time. Shards report messages one shard after the other; only the messages
+ * of one shard are in order.
  */
 static void sort_fresh(struct direction *c)
 {
@@ -146,7 +146,7 @@ static int add_fresh_points(struct direction *c, bool back, const struct budget 
 	return -ENOMEM;
 }
 
-/* Queue a point until several can be added together. Return 0 or -ENOMEM. */
+/* Store a point until several points can be added together. Return 0 or -ENOMEM. */
 static int add_fresh_point(struct direction *c, bool back, struct point p,
 			   const struct budget *room)
 {
@@ -196,7 +196,7 @@ int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoi
 	return ret;
 }
 
-/* Add the sums of another direction, whose points are shifted by @x and @y. */
+/* Add the sums of another direction. Its points are shifted by @x and @y. */
 static void merge_sums(struct direction *c, const struct direction *other, int64_t x, int64_t y)
 {
 	const __int128 n = other->num, sum_x = other->sum_x + n * x;
@@ -218,9 +218,8 @@ static void merge_sums(struct direction *c, const struct direction *other, int64
 }
 
 /*
- * Merge the messages of a direction in another object. @x and @y are added to the
- * coordinates of its points to get those in this object, where y is time on host[1] minus
- * time on host[0].
+ * Merge the messages of a direction from another object. @x and @y are added to the coordinates of
+ * its points to get coordinates in this object. y is time on host[1] minus time on host[0].
  */
 static int merge_direction(struct direction *c, bool back, const struct direction *other, int64_t x,
 			   int64_t y, const struct budget *room)
@@ -275,7 +274,9 @@ static int compare_pairs_by_hosts(const void *a, const void *b)
 	return p->host[1] < q->host[1] ? -1 : p->host[1] > q->host[1];
 }
 
-/* Add an offset to the y of all points of a direction. No kept value depends on the origin of y. */
+/*
+ * Add an offset to the y of all points of a direction. No stored value depends on the origin of y.
+ */
 static void raise_direction(struct direction *c, bool back, int64_t by)
 {
 	__int128 y = back ? -by : by;
@@ -297,7 +298,7 @@ static void raise_pair(struct pair *p, const int64_t *resolution, double slope)
 	for (int d = 0; d < 2; d++) {
 		int64_t late = resolution[p->host[!d]] - 1;
 
-		/* Until then, the clocks continue to run, at different rates. */
+		/* The clocks continue to run until then, with different rates. */
 		late += (int64_t)ceil((double)late * slope);
 		raise_direction(&p->direction[d], d, late - p->direction[d].raised);
 	}
@@ -326,7 +327,7 @@ static int settle_direction(struct direction *c, bool back, const struct budget 
 	return ret;
 }
 
-/* List all pairs by hosts, so that their order does not depend on the order of messages. */
+/* List all pairs in the order of their hosts, so that the order of messages has no effect. */
 static int list_sorted_pairs(struct pairs *ps)
 {
 	struct pair **all;

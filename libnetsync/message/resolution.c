@@ -4,21 +4,21 @@
 #include "message/resolution.h"
 
 /*
- * Accept a divisor if at most one in RARE hosts with timestamps of 1 ns would have it by
- * chance: n timestamps after the earliest one share a divisor g with probability g^-n.
- * Chosen: a divisor accepted by mistake only widens bounds.
+ * Accept a divisor only if at most one host in RARE would have it by chance, with timestamps of 1
+ * ns. The probability that n timestamps after the earliest one share a divisor g is g^-n. Chosen: a
+ * divisor that is accepted by mistake only makes bounds wider.
  */
 #define RARE (1 << 16)
 /*
- * Longest accepted resolution, ns: logs of applications are in s. If the common divisor
- * is longer, as a few timestamps some ms apart have by chance, use the part that also
- * divides a second.
+ * Longest accepted resolution, ns, because applications write logs with times in s. A few
+ * timestamps some ms apart may have a longer common divisor by chance. In this case, use the part
+ * that also divides a second.
  */
 #define LONGEST 1000000000
 /*
- * Longest accepted resolution that does not divide a second, such as a tick of 30 us, in
- * ns. It is the tick of the slowest timer, 100 Hz. A host needs so many timestamps that a
- * common factor of 2 is rare by chance.
+ * Longest accepted resolution that does not divide a second, such as a tick of 30 us, in ns. This
+ * is the tick of the slowest timer, 100 Hz. A host needs so many timestamps that they rarely have a
+ * common factor of 2 by chance.
  */
 #define LONGEST_TICK 10000000
 
@@ -34,7 +34,7 @@ static uint64_t compute_common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Add @stamps timestamps, of which @same have the earliest time @least. */
+/* Add @stamps timestamps, @same of which have the earliest time @least. */
 static void count_stamps(struct resolution *r, int64_t least, uint64_t same, uint64_t stamps)
 {
 	if (!r->stamps || least < r->least) {
@@ -77,8 +77,7 @@ void resolution_merge(struct resolution *r, const struct resolution *other, int6
 }
 
 /*
- * Is it practically impossible that this many timestamps of 1 ns have a common divisor by
- * chance?
+ * Return whether so many timestamps of 1 ns practically never have this common divisor by chance.
  */
 static bool is_divisor_significant(uint64_t divisor, uint64_t stamps)
 {
@@ -90,15 +89,15 @@ static bool is_divisor_significant(uint64_t divisor, uint64_t stamps)
 }
 
 /*
- * Compute the greatest common divisor of a second and all timestamps, counted from 1970.
- * It also exists for a single timestamp.
+ * Compute the greatest common divisor of a second and all timestamps, which count from 1970. A
+ * single timestamp has such a divisor, too.
  */
 static uint64_t compute_epoch_divisor(const struct resolution *r, int64_t origin)
 {
 	const int64_t first = origin + r->first;
 	const uint64_t since = first < 0 ? -(uint64_t)first : (uint64_t)first;
 
-	/* Times of a simulation start at 0 and do not count from 1970. */
+	/* The times of a simulation start at 0, and not at 1970. */
 	return since ? compute_common_divisor(since, compute_common_divisor(r->divisor, LONGEST)) :
 		       1;
 }
@@ -106,9 +105,9 @@ static uint64_t compute_epoch_divisor(const struct resolution *r, int64_t origin
 int64_t resolution_compute(const struct resolution *r, int64_t origin)
 {
 	/*
-	 * Do not count timestamps equal to the earliest one. Packets that were recorded
-	 * in parts have equal timestamps, which prove nothing, but then the common
-	 * divisor with a second is small. In other traces, only coarse clocks cause equal
+	 * Do not count timestamps that are equal to the earliest one. If packets were recorded in
+	 * parts, the parts have equal timestamps, which prove nothing. However, the common divisor
+	 * with a second is then small. In all other traces, only coarse clocks cause equal
 	 * timestamps.
 	 */
 	const uint64_t stamps = r->stamps - r->same;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The format of saved state, shared by its writer (save.c) and its reader (take.c). */
+/* The format of saved state, which its writer (save.c) and its reader (take.c) share. */
 #ifndef NETSYNC_SAVE_FORMAT_H
 #define NETSYNC_SAVE_FORMAT_H
 
@@ -8,7 +8,7 @@
 #include "util/wide.h"
 
 #define SAVED_MAGIC "netsync messages"
-/* Version of the format. Increment it when anything in save.c changes. */
+/* Version of the format. Increment it if anything in save.c changes. */
 #define SAVED_VERSION 2
 
 /*
@@ -21,17 +21,17 @@
 #define SAVED_MAX_RAISED (INT64_C(1) << 40)
 #define SAVED_MAX_Y (2 * NETSYNC_MAX_SPAN + SAVED_MAX_RAISED)
 
-/* The saved state after reading. Hosts have the numbers of the object that saved them. */
+/* Saved state after it was read. Hosts have the numbers of the object that was saved. */
 struct saved {
 	struct netsync_stats stats;
-	struct host *host; /* their names have no terminating NUL; see name_length */
+	struct host *host; /* their names have no terminating NUL (see name_length) */
 	size_t *name_length;
-	/* one pair for each host; a pointer is NULL if there is no histogram */
+	/* two for each host; NULL if there is no histogram */
 	struct histogram *(*stack)[2];
 	struct steering *steering;
 	size_t num_hosts;
 	struct pairs pairs;
-	struct peer_pair *counts; /* the counts are in .past */
+	struct peer_pair *counts; /* only .past is used */
 	size_t num_counts;
 	struct held_message *held;
 	size_t num_held;
@@ -40,8 +40,8 @@ struct saved {
 };
 
 /*
- * Read the saved state from @bytes. Return 0, -ENOMEM, -EPROTO if the version differs, or
- * -EBADMSG if the bytes are invalid.
+ * Read saved state from @bytes. Return 0, -ENOMEM, -EPROTO if the version differs, or -EBADMSG if
+ * the bytes are invalid.
  */
 int saved_read(struct saved *s, const void *bytes, size_t size);
 void saved_release(struct saved *s);

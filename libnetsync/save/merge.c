@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Add a saved state to a struct netsync, as if its input had been pushed to this object. All
+ * Add saved state to a struct netsync as if the saved input had been pushed to this object. All
  * values are checked before the object is changed.
  */
 #include <errno.h>
@@ -11,11 +11,14 @@
 #include "save/format.h"
 #include "save/save.h"
 
-/* The host of this object that a saved host corresponds to. */
+/* The host of this object to which a saved host corresponds. */
 struct host_place {
 	uint32_t number;
 	bool is_new;
-	/* difference that converts times from the saved origin to the origin in this object, ns */
+	/*
+	 * value to add to times relative to the saved origin to get times relative to the origin in
+	 * this object, ns
+	 */
 	int64_t shift;
 };
 
@@ -74,7 +77,7 @@ static int find_host_place(struct saved_merging *m, size_t i, uint32_t *num_new)
 	return ns->num_hosts + *num_new < INT_MAX ? 0 : -ENOMEM;
 }
 
-/* Are all times of a host within the allowed range? */
+/* Return whether all times of a host are within the allowed range. */
 static int check_host_times(struct saved_merging *m, size_t i)
 {
 	const struct host *h = &m->saved.host[i];
@@ -95,10 +98,7 @@ static int check_host_times(struct saved_merging *m, size_t i)
 	return 0;
 }
 
-/*
- * Did a host use messages that would have been rejected if the readings of @other had been
- * known?
- */
+/* Return whether a host has used messages that the readings of @other would have rejected. */
 static bool was_used_before_steering(const struct host *h, const struct steering *own,
 				     const struct steering *other)
 {
@@ -131,8 +131,8 @@ static int check_steering(struct saved_merging *m, size_t i)
 			return refuse_merge(m, -ERANGE,
 					    "clock readings are more than 36 years apart");
 	/*
-	 * Readings that were pushed before any other time of the host have not been checked
-	 * against the times of the host.
+	 * If readings were pushed before any other time of the host, they have not been compared
+	 * with the host's times yet.
 	 */
 	if ((s->num && was_host_seen(host) && is_merged_time_far(s->point[0].t, host->origin)) ||
 	    (own->num && was_host_seen(host) && is_merged_time_far(own->point[0].t, host->origin)))
@@ -147,8 +147,8 @@ static int check_steering(struct saved_merging *m, size_t i)
 			m, -EALREADY,
 			"the clock readings were pushed to the other object in a different order");
 	/*
-	 * Raw time is counted from the anchor. An anchored clock therefore needs readings, and
-	 * the anchor must be near them.
+	 * Raw times are relative to the anchor. A clock with an anchor therefore needs readings,
+	 * and the anchor must be near them.
 	 */
 	return s->anchored && (is_merged_time_far(s->anchor.raw,
 						  s->num ? first->raw : s->anchor.raw) ||
@@ -165,7 +165,7 @@ static bool is_moved_place_valid(int64_t x, int64_t y, int64_t by_x, int64_t by_
 	       new_y >= -SAVED_MAX_Y;
 }
 
-/* Do a direction's points remain within the limits of hulls when they are shifted? */
+/* Return whether a direction's points remain within the limits for hulls when they are shifted. */
 static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 {
 	bool can = true;
@@ -177,10 +177,7 @@ static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 	return can;
 }
 
-/*
- * Return the shift of a pair's y. The result fits into 64 bits, because every shift is at most
- * 2^61.
- */
+/* Return the shift for a pair's y. It fits into 64 bits, because every shift is at most 2^61. */
 static int64_t compute_y_shift(const struct saved_merging *m, const struct pair *p)
 {
 	return m->place[p->host[1]].shift - m->place[p->host[0]].shift;

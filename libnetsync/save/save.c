@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Write the part of struct netsync that netsync_solve() needs as bytes. take.c reads the items
- * in the same order.
+ * Write the part of struct netsync that netsync_solve() needs as bytes. take.c reads the items in
+ * the same order.
  */
 #include <string.h>
 
@@ -11,15 +11,15 @@
 /* Size of the write buffer, in bytes. Chosen. */
 #define SAVED_ROOM 4096
 /*
- * Space that reserve_saved_room() guarantees, in bytes. It exceeds LEB128_MAX, the longest
- * encoding of a number.
+ * Space that reserve_saved_room() guarantees, in bytes. It exceeds LEB128_MAX, the maximum size of
+ * an encoded number.
  */
 #define MAX_SAVED_ITEM 24
 
 struct saving {
 	netsync_write_func write;
 	void *data;
-	int error;	      /* the error of write(), which is then not called again */
+	int error;	      /* error of write(), which is not called again after an error */
 	struct bytes_put put; /* the write position in the buffer */
 	uint8_t room[SAVED_ROOM];
 };
@@ -35,7 +35,7 @@ static int flush_saved(struct saving *p)
 	return p->error;
 }
 
-/* Make space for one number in the buffer, and return the write position. */
+/* Make space for one number in the buffer. Return the write position. */
 static struct bytes_put *reserve_saved_room(struct saving *p)
 {
 	if (p->put.at > p->room + SAVED_ROOM - MAX_SAVED_ITEM)
@@ -141,7 +141,7 @@ static void save_hosts(struct saving *p, const struct netsync *ns)
 }
 
 /*
- * The x of a corner is saved relative to the beginning of its bin, so that the bytes do not
+ * The x of a corner is saved relative to the beginning of its bin, so that the saved bytes do not
  * depend on the origin of times.
  */
 static void save_bin(struct saving *p, const struct envelope *e, const struct bin *b)

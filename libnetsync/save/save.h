@@ -17,12 +17,16 @@
 
 #include "handle.h"
 
-/* Write the state, except packets that found no counterpart. Return 0 or a negative errno. */
+/*
+ * Write the state. Packets that have found no counterpart are not included. Return 0 or a negative
+ * errno value.
+ */
 int saved_write(struct netsync *ns, netsync_write_func write, void *data);
 
 /*
- * Add a state that saved_write() wrote. Return 0 or a negative errno. On failure, *@why is the
- * reason, or NULL if out of memory. Unless the error is -ENOMEM, a failed call changes nothing.
+ * Add state that saved_write() has written. Return 0 or a negative errno value. On failure, *@why
+ * is the reason, or NULL if out of memory. If the error is not -ENOMEM, the object has not been
+ * changed.
  */
 int saved_merge(struct netsync *ns, const void *bytes, size_t size, const char **why);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read the bytes that save.c wrote into struct saved. The bytes are not trusted. Values beyond
- * the limits that the rest of the library relies on are refused, and memory use is at most a
+ * Read the bytes that save.c has written into struct saved. The bytes are not trusted. Values
+ * beyond the limits on which the rest of the library relies are refused. Memory use is at most a
  * multiple of the size of the input.
  */
 #include <errno.h>
@@ -53,8 +53,8 @@ static int64_t load_span(struct bytes_take *t)
 }
 
 /*
- * Allocate @num zeroed elements. Return NULL if the input is bad or memory is short; the latter
- * also marks the input as bad.
+ * Allocate @num zeroed elements. Return NULL if the input is bad or out of memory. In the latter
+ * case, also mark the input as bad.
  */
 static void *allocate_loaded_array(struct bytes_take *t, size_t num, size_t size)
 {
@@ -163,7 +163,7 @@ static void load_hosts(struct bytes_take *t, struct saved *s)
 	}
 }
 
-/* Load the numbers of two different hosts in ascending order. */
+/* Load the numbers of two different hosts. The first number must be lower. */
 static void load_host_pair(struct bytes_take *t, const struct saved *s, uint32_t *host)
 {
 	for (int i = 0; i < 2; i++) {
@@ -211,7 +211,7 @@ static void load_bin(struct bytes_take *t, struct envelope *e, struct bin *b)
 	}
 }
 
-/* Set the corner pointers of all bins, whose corners are consecutive in the pool. */
+/* Set the corner pointers of all bins. All corners are next to each other in the pool. */
 static void set_bin_corners(struct envelope *e)
 {
 	size_t used = 0;
@@ -243,7 +243,7 @@ static void load_envelope(struct bytes_take *t, struct direction *d, int64_t bas
 		set_bin_corners(e);
 }
 
-/* Is @sum within the range that @num products of two times can have? */
+/* Return whether @sum can be a sum of @num products of two times. */
 static bool is_sum_of_products(struct wide sum, uint64_t num)
 {
 	/*

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Make room for another element of @element bytes. Reallocate *data and increase *room if
- * the array is full. Return 0 or -ENOMEM.
+ * Make space for one more element of @element bytes. If the array is full, reallocate *data and
+ * increase *room. Return 0 or -ENOMEM.
  */
 static inline int array_grow(void *data, size_t *room, size_t used, size_t element)
 {
@@ -31,9 +31,8 @@ static inline int array_grow(void *data, size_t *room, size_t used, size_t eleme
 }
 
 /*
- * Append an element to an array of @num elements. The capacity of the array is not
- * stored, but is always a power of two. Return the new element, filled with zeros, or
- * NULL if out of memory.
+ * Append an element to an array of @num elements. The array's capacity is not stored; it is always
+ * a power of two. Return the new element, which is filled with zeros, or NULL if out of memory.
  */
 static inline void *array_add(void *data, size_t num, size_t element)
 {

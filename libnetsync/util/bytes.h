@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encode numbers as bytes, independent of the machine's byte order. LEB128 (DWARF 5,
- * section 7.6) stores seven bits in each byte, and is short for numbers near 0.
- * Little-endian encoding is for numbers most of which use all their bits. All input is
- * checked.
+ * Encode numbers as bytes, independently of the machine's byte order. LEB128 (DWARF 5, section 7.6)
+ * stores seven bits per byte, and is short for numbers near 0. The little-endian encoding is for
+ * numbers that mostly need all of their bytes. All input is checked.
  */
 #ifndef NETSYNC_UTIL_BYTES_H
 #define NETSYNC_UTIL_BYTES_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Maximum size of a LEB128 number, in bytes. */
+/* Maximum size of a number in LEB128, in bytes. */
 #define LEB128_MAX 10
 
 /* Write a number as LEB128. Return the number of bytes written, at most LEB128_MAX. */
@@ -34,14 +33,14 @@ static inline size_t leb128_put(uint8_t *to, uint64_t v)
 }
 
 /*
- * Read a LEB128 number. Return the number of bytes read, or 0 if the number does not end
- * or exceeds 64 bits.
+ * Read a number in LEB128. Return the number of bytes that were read, or 0 if the number does not
+ * end or exceeds 64 bits.
  */
 static inline size_t leb128_take(const uint8_t *from, size_t num, uint64_t *v)
 {
 	*v = 0;
 	for (size_t n = 0; n < num && n < LEB128_MAX; n++) {
-		/* The tenth byte can hold only one bit. */
+		/* The tenth byte has space for only one bit. */
 		if (n == LEB128_MAX - 1 && from[n] > 1)
 			break;
 		*v |= (uint64_t)(from[n] & 127) << (7 * n);
@@ -63,7 +62,7 @@ static inline int64_t leb128_to_signed(uint64_t v)
 	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
-/* Output buffer. The caller ensures that it is large enough. */
+/* Output buffer. The caller ensures that the buffer is large enough. */
 struct bytes_put {
 	uint8_t *at;
 };
@@ -90,7 +89,7 @@ static inline void bytes_put_signed(struct bytes_put *p, int64_t v)
 	bytes_put_number(p, fold_signed_number(v));
 }
 
-/* Write the lowest @num bytes of a number, lowest byte first. */
+/* Write the lowest @num bytes of a number. The lowest byte is first. */
 static inline void bytes_put_fixed(struct bytes_put *p, uint64_t v, unsigned int num)
 {
 	for (unsigned int i = 0; i < num; i++)
@@ -134,7 +133,7 @@ static inline void bytes_take_copy(struct bytes_take *t, void *to, size_t num)
 		memset(to, 0, num);
 }
 
-/* Read a LEB128 number. Once the input is bad, this and all later calls return 0. */
+/* Read a number in LEB128. If the input is bad, this call and all later calls return 0. */
 static inline uint64_t bytes_take_number(struct bytes_take *t)
 {
 	uint64_t v = 0;
@@ -204,8 +203,7 @@ static inline double bytes_take_double(struct bytes_take *t)
 }
 
 /*
- * Read the number of items that follow. The rest of the input must have at least @size
- * bytes for each item.
+ * Read the number of items that follow. For each item, at least @size bytes of input must remain.
  */
 static inline size_t bytes_take_count(struct bytes_take *t, size_t size)
 {

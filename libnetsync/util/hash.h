@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hashing of integers and texts. */
+/* Hash integers and texts. */
 #ifndef NETSYNC_UTIL_HASH_H
 #define NETSYNC_UTIL_HASH_H
 
@@ -12,8 +12,8 @@
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * Hash @v for a table of 2^n slots. The high bits of the product depend on all bits of
- * @v, and are folded into the low bits.
+ * Hash @v for a table with 2^n slots. The high bits of the product depend on all bits of @v. They
+ * are folded into the low bits.
  */
 static inline uint64_t hash_slot(uint64_t v)
 {
@@ -21,14 +21,14 @@ static inline uint64_t hash_slot(uint64_t v)
 	return v ^ v >> 32;
 }
 
-/* Hash @v. All bits of the result depend on all bits of @v. */
+/* Hash @v such that all bits of the result depend on all bits of @v. */
 static inline uint64_t hash_mix(uint64_t v)
 {
 	v = hash_slot(v) * UINT64_C(0xd6e8feb86659fd93);
 	return v ^ v >> 29;
 }
 
-/* Add a text, with its end, to the hash of what came before. */
+/* Add a text, including its end, to a hash. */
 static inline uint64_t hash_text(uint64_t hash, const char *text)
 {
 	do

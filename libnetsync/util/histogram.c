@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Count durations in classes whose width grows with the duration, and compute quantiles. */
+/*
+ * Count durations in classes, and compute quantiles. The width of a class grows with the duration.
+ */
 #include <math.h>
 #include <stddef.h>
 
@@ -8,7 +10,7 @@
 #define SUB_BITS 4 /* log2 of HISTOGRAM_SUB */
 #define CLASSES (sizeof(((struct histogram *)0)->count) / sizeof(uint64_t))
 
-/* Return the class of a duration. Each of the first classes holds only one duration. */
+/* Return the class of a duration. Each of the first classes contains only one duration. */
 static uint32_t find_duration_class(int64_t ns)
 {
 	uint64_t v = (uint64_t)ns;

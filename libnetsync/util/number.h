@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Small arithmetic functions, most of them for times. */
+/* Simple arithmetic, mostly for times. */
 #ifndef NETSYNC_UTIL_NUMBER_H
 #define NETSYNC_UTIL_NUMBER_H
 
@@ -10,19 +10,19 @@
 #error "libnetsync needs 128-bit integers; compile it for a 64-bit processor"
 #endif
 
-/* Number of ns in a second, for time differences in doubles. */
+/* Number of ns in a second, for time differences of type double. */
 #define SECOND 1e9
 
 /*
- * Interval, in ns, that contains a time. An unknown end has the extreme value. If hi <
- * lo, the interval is empty, and nothing is known.
+ * Interval that contains a time, ns. An unknown end has the most extreme value. If hi < lo, the
+ * interval is empty, and nothing is known.
  */
 struct range {
 	int64_t lo; /* INT64_MIN if unknown */
 	int64_t hi; /* INT64_MAX if unknown */
 };
 
-/* Return the 64-bit value nearest to @v. */
+/* Return the 64-bit value that is nearest to @v. */
 static inline int64_t clamp_to_int64(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;

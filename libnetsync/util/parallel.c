@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Divide independent calls among threads. Each thread starts with its own share, which is
- * the same in each round with the same number of calls, so that the data of the calls
- * stays in a processor's caches. Then the thread helps with the shares of others. When no
- * call is left, it waits for the next round. Waking a thread costs less than creating
- * one, and a thread that wakes too late misses the round without delaying it.
+ * Divide independent calls among threads. Each thread starts with its own share, which is the same
+ * in each round with the same number of calls, so that the calls' data stay in the caches of one
+ * processor. Then the thread helps with the shares of others. When no call is left, the thread
+ * waits for the next round. Waking a thread costs less than creating one. A thread that wakes too
+ * late misses the round without delaying it.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -25,7 +25,9 @@ static void note_call_ended(struct parallel *p, size_t i, int error)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Wait until a call may start. Return false if it must not start, because another call failed. */
+/*
+ * Wait until a call may start. Return false if it must not start because another call has failed.
+ */
 static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 {
 	if (i >= p->first && p->first) {
@@ -38,8 +40,8 @@ static bool wait_until_call_may_begin(struct parallel *p, size_t i)
 }
 
 /*
- * Compute where the share of a thread begins, either of the first calls (@part is 0) or
- * of the other calls (@part is 1).
+ * Compute where a thread's share begins: its share of the first calls (@part 0) or of the other
+ * calls (@part 1).
  */
 static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t thread)
 {
@@ -50,9 +52,9 @@ static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t
 }
 
 /*
- * Take a call from a share. The thread that owns the share takes the next call, and other
- * threads take the last one, so that always the same calls move to another thread if the
- * owner is late. Return false if no call is left.
+ * Take a call from a share. The owner of the share takes the next call; other threads take the last
+ * call. If the owner is late, the same calls therefore move to another thread each time. Return
+ * false if no call is left.
  */
 static bool take_call_of_share(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {
@@ -72,8 +74,8 @@ static bool take_call_of_share(struct parallel *p, int part, uint32_t share, boo
 }
 
 /*
- * Take the next call of a thread's own share or, if that share is done, of another share.
- * The first calls are taken before the other calls.
+ * Take the next call from a thread's own share. If this share is done, take a call from another
+ * share. All first calls are taken before other calls.
  */
 static bool take_next_call(struct parallel *p, uint32_t thread, size_t *i)
 {
@@ -92,7 +94,7 @@ static void run_calls(struct parallel *p, uint32_t thread)
 		note_call_ended(p, i, p->run(p->arg, i));
 }
 
-/* Run a thread, which takes part once in each round that has a share for it. */
+/* Run a thread. In each round that has a share for it, the thread participates once. */
 static void *run_parallel_thread(void *arg)
 {
 	const struct parallel_thread *t = arg;
@@ -118,7 +120,7 @@ static void *run_parallel_thread(void *arg)
 	return NULL;
 }
 
-/* Start threads that block all signals, because signals are for the caller. */
+/* Start threads. They block all signals, because the caller's thread handles signals. */
 static void start_parallel_threads(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;
@@ -136,7 +138,7 @@ static void start_parallel_threads(struct parallel *p, uint32_t num)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Is this process a forked child, which does not have the threads? */
+/* Return whether this process is a forked child, which does not have the threads. */
 static bool was_process_forked(const struct parallel *p)
 {
 	return p->threads > 1 && p->process != getpid();
@@ -151,8 +153,8 @@ static void init_locks(struct parallel *p)
 }
 
 /*
- * Continue without the threads, which this process does not have. One of them may have
- * held the lock, so initialize the locks again.
+ * Continue without the threads, which this process does not have. Initialize the locks again,
+ * because one of the threads may have held a lock.
  */
 static void forget_missing_threads(struct parallel *p)
 {
@@ -169,7 +171,7 @@ void parallel_init(struct parallel *p)
 
 void parallel_release(struct parallel *p)
 {
-	/* A thread that this process does not have may hold the lock, or wait for it. */
+	/* A thread that this process does not have may hold the lock or wait for it. */
 	if (was_process_forked(p))
 		return;
 	pthread_mutex_lock(&p->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Find the directory for temporary files, and open unnamed files there. */
+/* Find the directory for temporary files, and open unnamed files in this directory. */
 #ifndef NETSYNC_UTIL_SCRATCH_H
 #define NETSYNC_UTIL_SCRATCH_H
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /*
- * Return $TMPDIR, if set. Otherwise, return /tmp or, for large files, /var/tmp, because
+ * Return $TMPDIR if it is set. Otherwise, return /tmp. For large files, return /var/tmp, because
  * /tmp is often in memory.
  */
 static inline const char *scratch_get_folder(bool is_large)
@@ -20,7 +20,7 @@ static inline const char *scratch_get_folder(bool is_large)
 	return path && *path ? path : is_large ? "/var/tmp" : "/tmp";
 }
 
-/* Open an unnamed file for reading and writing. Return -1 and set errno on failure. */
+/* Open an unnamed file for reading and writing. On failure, set errno and return -1. */
 static inline int scratch_open_file(void)
 {
 	const char *folder = scratch_get_folder(false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Binary search in arrays of structs that are sorted by a member, int64_t or double. */
+/* Binary search in arrays of structs that are sorted by one member of type int64_t or double. */
 #ifndef NETSYNC_UTIL_SEARCH_H
 #define NETSYNC_UTIL_SEARCH_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Return the number of elements whose member is below @t or, if @or_at, at most @t. */
+/* Return the number of elements whose member is below @t, or at most @t if @or_at. */
 #define DEFINE_SEARCH(name, type)                                                            \
 	static inline size_t name(const void *array, size_t num, size_t size, size_t member, \
 				  type t, bool or_at)                                        \
@@ -36,11 +36,14 @@ DEFINE_SEARCH(search_double, double)
 		 : search_double)(array, num, sizeof(*(array)), \
 				  offsetof(typeof(*(array)), member), t, or_at)
 
-/* Number of elements before @t, which is the index of the first element at or after @t, if any. */
+/*
+ * Number of elements before @t. This is the index of the first element at or after @t, if there is
+ * one.
+ */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
 
 /*
- * Return the index of the last element at or before a time, or 0 if there is none.
+ * Return the index of the last element at or before a time, or 0 if there is no such element.
  * @num_until is the number of elements at or before the time.
  */
 static inline size_t search_last(size_t num_until)
@@ -50,7 +53,7 @@ static inline size_t search_last(size_t num_until)
 #define LAST_UNTIL(array, num, member, t) search_last(SEARCH(array, num, member, t, true))
 
 /*
- * Like LAST_UNTIL(), but faster for times near the previous one: search in growing steps
+ * Like LAST_UNTIL(), but faster if the time is close to the previous one: search in growing steps
  * from the index @near.
  */
 static inline size_t search_near(const void *array, size_t num, size_t size, size_t member,

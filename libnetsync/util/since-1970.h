@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Is the time counted from 1970? Other clocks count from the start of the machine, and no
- * machine has been running for thirty years.
+ * Return whether the time counts from 1970. Other clocks count from the start of the machine, and
+ * no machine has been running for thirty years.
  */
 static inline bool is_since_1970(int64_t time_ns)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Merge streams by time. The first item of this binary heap is the earliest one. If
- * several items are equally early, the item with the lowest rank is first. Fill items and
- * num and call time_heap_restore_order(), or add items. Then use the first item repeatedly, each
- * time followed by time_heap_advance_first() if its stream has another element, or by
- * time_heap_end_first() if the stream ended.
+ * Merge streams by time. The first item of this binary heap is the earliest one. If several items
+ * are equally early, the one with the lowest rank is first.
+ *
+ * Either fill in items and num and call time_heap_restore_order(), or add the items. Then use the
+ * first item repeatedly. After each use, call time_heap_advance_first() if the item's stream has
+ * another element, and time_heap_end_first() if the stream has ended.
  */
 #ifndef NETSYNC_UTIL_TIME_HEAP_H
 #define NETSYNC_UTIL_TIME_HEAP_H
@@ -16,7 +17,7 @@
 struct time_heap_item {
 	int64_t time_ns; /* time of the stream's next element */
 	void *stream;
-	uint64_t rank; /* the same in all items if the order of equal times does not matter */
+	uint64_t rank; /* equal in all items if the order of equal times does not matter */
 };
 
 struct time_heap {
@@ -30,7 +31,7 @@ static inline bool time_heap_is_before(const struct time_heap_item *a,
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->rank < b->rank;
 }
 
-/* Move the item at @at down in the heap while it is later than an item below it. */
+/* Move the item at @at down in the heap as long as an item below it is earlier. */
 static inline void time_heap_sift_down(struct time_heap *heap, size_t at)
 {
 	struct time_heap_item *items = heap->items;
@@ -56,7 +57,7 @@ static inline void time_heap_restore_order(struct time_heap *heap)
 		time_heap_sift_down(heap, i - 1);
 }
 
-/* Add an item. The caller has allocated space for it after the other items. */
+/* Add an item. The caller has allocated space for it behind the other items. */
 static inline void time_heap_add(struct time_heap *heap, struct time_heap_item item)
 {
 	size_t at = heap->num++;

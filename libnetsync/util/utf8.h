@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Check and escape untrusted text, such as names and paths that may contain any bytes.
- * The encoding is UTF-8 (RFC 3629).
+ * Check and escape untrusted text, such as names and paths, which may contain any bytes. The
+ * encoding is UTF-8 (RFC 3629).
  */
 #ifndef NETSYNC_UTF8_H
 #define NETSYNC_UTF8_H
@@ -14,9 +14,9 @@
 #include <string.h>
 
 /*
- * Return the size in bytes of the first character of @text, which has @size bytes, or 0
- * if the text does not begin with a character. Overlong encodings, surrogates, and codes
- * above U+10FFFF are not characters.
+ * Return the size in bytes of the first character of @text, which has @size bytes. Return 0 if the
+ * text does not begin with a valid character. Overlong encodings, surrogates and codes above
+ * U+10FFFF are not valid.
  */
 static inline size_t utf8_length(const char *text, size_t size)
 {
@@ -39,7 +39,9 @@ static inline size_t utf8_length(const char *text, size_t size)
 	return length;
 }
 
-/* Is a character a control character of ISO 6429: C0, DEL, or C1 (U+0080 to U+009F)? */
+/*
+ * Return whether a character is a control character of ISO 6429: C0, DEL, or C1 (U+0080 to U+009F).
+ */
 static inline bool utf8_is_control(const char *text, size_t length)
 {
 	const unsigned char *c = (const unsigned char *)text;
@@ -49,9 +51,9 @@ static inline bool utf8_is_control(const char *text, size_t length)
 }
 
 /*
- * Escape bytes that are not characters as "\xff". In names, also escape control
- * characters, and each "\" that begins what looks like an escape, so that different names
- * stay different. Return a string that the caller frees, or NULL if out of memory.
+ * Escape bytes that are not valid characters as "\xff". In names, also escape control characters,
+ * and escape each "\" that begins what looks like an escape, so that different names remain
+ * different. Return a string that the caller frees, or NULL if out of memory.
  */
 static inline char *utf8_escape(const char *text, bool is_name)
 {
@@ -80,7 +82,7 @@ static inline char *utf8_escape(const char *text, bool is_name)
 	return escaped;
 }
 
-/* Can the text be printed unescaped? */
+/* Return whether the text can be printed without escapes. */
 static inline bool utf8_is_plain(const char *text, size_t size)
 {
 	while (size) {

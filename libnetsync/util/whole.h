@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Integer times to which times in doubles are added. */
+/* Add times of type double to integer times. */
 #ifndef NETSYNC_UTIL_WHOLE_H
 #define NETSYNC_UTIL_WHOLE_H
 
@@ -8,11 +8,11 @@
 
 #include "netsync.h"
 
-/* Limit of times, ns. Without it, nonsensical clocks could lead beyond all times. */
+/* Limit for times, ns. Without a limit, nonsensical clocks could lead to times that do not fit. */
 #define FARTHEST (2 * NETSYNC_MAX_SPAN)
 
 /*
- * Add the integer part of @v, ns, to *t, within FARTHEST. Return the fraction of @v,
+ * Add the integer part of @v, ns, to *t, and limit the sum to FARTHEST. Return the fraction of @v,
  * which is less than 1.
  */
 static inline double add_whole_ns(int64_t *t, double v)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* 192-bit two's complement integers. */
+/* Two's complement integers with 192 bits. */
 #ifndef NETSYNC_UTIL_WIDE_H
 #define NETSYNC_UTIL_WIDE_H
 
@@ -31,7 +31,10 @@ static inline struct wide wide_multiply(__int128 a, int64_t b)
 	unsigned __int128 low = (unsigned __int128)(uint64_t)ua * ub;
 	unsigned __int128 high = (ua >> 64) * ub + (low >> 64);
 
-	/* As unsigned numbers, negative factors were too large by 2^128 or 2^64; correct this. */
+	/*
+	 * The multiplication treated negative factors as unsigned, so that they were too large by
+	 * 2^128 or 2^64. Correct this.
+	 */
 	if (a < 0)
 		high -= (unsigned __int128)ub << 64;
 	if (b < 0)
