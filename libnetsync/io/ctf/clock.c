@@ -9,7 +9,7 @@ bool ctf_clock_set(struct ctf_clock *clock, const bt_clock_class *class)
 	__int128 epoch;
 
 	clock->frequency = bt_clock_class_get_frequency(class);
-	/* The offset in cycles is less than a second. */
+	/* The offset in cycles is always less than a second. */
 	bt_clock_class_get_offset(class, &clock->offset_s, &clock->offset);
 	epoch = (__int128)clock->offset_s * NS_PER_S +
 		(__int128)clock->offset * NS_PER_S / clock->frequency;

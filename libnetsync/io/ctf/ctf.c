@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Read the packet events of a CTF trace in separate processes (read.c), because many faults in a
- * damaged or hostile trace end libbabeltrace2 2.0 and its process. One process opens the trace.
- * If there are more jobs than traces, other processes join it, and each reads a share of the
- * streams.
+ * damaged or hostile trace make libbabeltrace2 2.0 end its process. One process opens the trace. If
+ * there are more jobs than traces, other processes join it. Each then reads a share of the streams.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@ static bool is_ctf_folder(const struct found *found)
 
 /* ---- processes --------------------------------------------------------- */
 
-/* Start a process, which opens the trace. Return 0 or a negative errno value. */
+/* Start a process that opens the trace. Return 0 or a negative errno value. */
 static int start_ctf_share(struct trace *trace)
 {
 	struct ctf *ctf = trace->state;
@@ -41,7 +40,10 @@ static int start_ctf_share(struct trace *trace)
 	return io_start_share(trace, &task, &ctf);
 }
 
-/* Does a process see the same streams as the first one? Otherwise they cannot share streams. */
+/*
+ * Return whether a process sees the same streams as the first process. If not, they cannot share
+ * the streams.
+ */
 static bool has_same_streams(struct trace *trace, uint32_t share)
 {
 	const struct ctf *ctf = trace->state;
@@ -53,9 +55,9 @@ static bool has_same_streams(struct trace *trace, uint32_t share)
 }
 
 /*
- * Start further processes. Only the first process reads the trace if others do not see the same
- * streams, or if its streams are not read one by one, because network namespaces are numbered in
- * the order in which they appear.
+ * Start more processes. In two cases, only the first process reads the trace: if other processes do
+ * not see the same streams, or if the streams must be read together, because network namespaces get
+ * numbers in the order in which they appear.
  */
 static void divide_ctf_streams(struct trace *trace, uint32_t most)
 {
@@ -72,7 +74,7 @@ static void divide_ctf_streams(struct trace *trace, uint32_t most)
 		same = has_same_streams(trace, i);
 	while (!same && trace->num_shares > 1)
 		io_stop_share(trace);
-	/* A process that could not join does not affect the others. */
+	/* If a process could not join, the others are not affected. */
 	if (!same)
 		io_forget_error(trace->io);
 }
@@ -91,8 +93,8 @@ static int open_in_reader_process(struct trace *trace)
 }
 
 /*
- * Handle the early end of the process that was to open the trace. Return as trace_reader.open()
- * does.
+ * Handle the end of a process that should have opened the trace. Return the same values as
+ * trace_reader.open().
  */
 static int give_up_ctf_opening(struct trace *trace)
 {
@@ -107,8 +109,8 @@ static int give_up_ctf_opening(struct trace *trace)
 }
 
 /*
- * Fill in the trace from the records of the process. Return 1; 0 if the trace cannot be read; or
- * a negative value after io_fail().
+ * Fill in the trace from the records of the process. Return 1, or 0 if the trace cannot be read. On
+ * failure, call io_fail() and return a negative value.
  */
 static int use_opened_trace(struct trace *trace)
 {

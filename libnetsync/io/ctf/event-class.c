@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The fields of an event and their values, by libbabeltrace2's classes. Events read by
- * libbabeltrace2 have decoded fields; a field of an event read by direct/ is decoded on
- * request. Labels of enumerations are libbabeltrace2's for both.
+ * The fields of an event and their values, described by libbabeltrace2's classes. Events that
+ * libbabeltrace2 has read have decoded fields. Fields of events that direct/ has read are decoded
+ * on request. In both cases, libbabeltrace2 provides the labels of enumerations.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "io/ctf/event-class.h"
 #include "util/array.h"
 
-/* Number of event ids in event_classes.by_id: those that direct/ supports. */
+/* Number of event ids in event_classes.by_id, which are all ids that direct/ supports. */
 #define NUM_QUICK_IDS 65536
 
 static bool is_field_class_of(const bt_field_class *class, bt_field_class_type type)
@@ -140,7 +140,7 @@ const struct ctf_event_class *event_classes_find_by_id(struct event_classes *cla
 	if (id < classes->num_ids && classes->by_id[id])
 		return classes->by_id[id];
 	bt = bt_stream_class_borrow_event_class_by_id_const(classes->stream, id);
-	/* agree_on_stream() has checked that the class exists. */
+	/* agree_on_stream() has already checked that the class exists. */
 	return bt ? event_classes_find(classes, bt) : NULL;
 }
 
@@ -152,7 +152,7 @@ void event_classes_release(struct event_classes *classes)
 	free(classes->by_id);
 }
 
-/* ---- values from either reader -------------------------------------------- */
+/* ---- values, for both kinds of events ---------------------------------------- */
 
 void value_copies_free(struct value_copies *copies)
 {
@@ -173,11 +173,11 @@ static uint8_t *new_value_copy(struct value_copies *copies, uint64_t size)
 	return *last;
 }
 
-/* Set a NUL-terminated text, or an integer's label, which is NULL if the integer has no label. */
+/* Set a text that ends with a NUL, or the label of an integer, which is NULL without a label. */
 static void set_text_value(struct netsync_io_value *value, const char *text, uint64_t length)
 {
 	value->bytes = (const uint8_t *)text;
-	/* No event is that long. */
+	/* No event is as long as this limit. */
 	value->num_bytes = length < UINT32_MAX ? length : UINT32_MAX;
 }
 
@@ -202,7 +202,7 @@ static int set_integer_value(struct netsync_io_value *value, const bt_field_clas
 	return 0;
 }
 
-/* Is the class an array of bytes? */
+/* Return whether the class is an array of bytes. */
 static bool is_byte_array(const bt_field_class *class)
 {
 	const bt_field_class *element;
@@ -261,8 +261,8 @@ static int get_bt_value(const struct ctf_raw *raw, const bt_field *field,
 	if (is_field_class_of(class, BT_FIELD_CLASS_TYPE_STRING)) {
 		value->kind = NETSYNC_IO_TEXT;
 		/*
-		 * Use the length, because Babeltrace 2.0 leaves the previous text in an empty
-		 * string.
+		 * Use the length: for an empty string, Babeltrace 2.0 does not remove the previous
+		 * text.
 		 */
 		set_text_value(value, bt_field_string_get_value(field),
 			       bt_field_string_get_length(field));
@@ -297,7 +297,7 @@ static struct bit_cursor get_scope_cursor(const struct walked *walked, enum even
 					 walked->fields;
 }
 
-/* Get the bytes of an array of 8-bit integers. Return 0 or -ENOMEM. */
+/* Get the bytes in an array of 8-bit integers. Return 0 or -ENOMEM. */
 static int read_array_bytes(const struct ctf_raw *raw, const struct ctf_type *type,
 			    struct bit_cursor at, struct netsync_io_value *value)
 {
@@ -347,8 +347,8 @@ static int read_walked_value(const struct ctf_raw *raw, const struct ctf_field_p
 	uint64_t number = 0;
 
 	/*
-	 * Neither this call nor the following ones can fail, because walk_read_event() has
-	 * skipped all fields.
+	 * This call and the next ones cannot fail, because walk_read_event() has already skipped
+	 * all fields.
 	 */
 	type_skip_to_member(structure, &at, place->member);
 	switch (type->kind) {

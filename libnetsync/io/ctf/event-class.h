@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The fields of a CTF event class, and their values in an event of the class. */
+/* The fields of a CTF event class, and their values in an event of this class. */
 #ifndef NETSYNC_CTF_EVENT_CLASS_H
 #define NETSYNC_CTF_EVENT_CLASS_H
 
@@ -25,26 +25,31 @@ struct ctf_event_class {
 	uint32_t num, num_context;
 };
 
-/* The event classes of a stream class, added when their first event is read. */
+/* The event classes of a stream class. A class is added when its first event is read. */
 struct event_classes {
 	const bt_stream_class *stream;
 	struct ctf_event_class **list;
 	size_t num;
-	struct ctf_event_class **by_id; /* NULL if no event with this id was read */
+	struct ctf_event_class **by_id; /* NULL if no event with this id has been read */
 	size_t num_ids;
 };
 
 /*
- * Find an event class, or add it. @bt must outlive the call of event_classes_release(). Return
+ * Find an event class, or add it. @bt must not be released before event_classes_release(). Return
  * NULL if out of memory.
  */
 const struct ctf_event_class *event_classes_find(struct event_classes *classes,
 						 const bt_event_class *bt);
-/* Find the class, by its id, of an event that direct/ has read. Return NULL if out of memory. */
+/*
+ * Find the class of an event that direct/ has read by the event's id. Return NULL if out of memory.
+ */
 const struct ctf_event_class *event_classes_find_by_id(struct event_classes *classes, uint64_t id);
 void event_classes_release(struct event_classes *classes);
 
-/* Copies of values that are not contiguous, valid until the event's callback returns. */
+/*
+ * Copies of values whose bytes are not next to each other in the event. They are valid until the
+ * event's callback returns.
+ */
 struct value_copies {
 	void **list;
 	size_t num;
@@ -52,11 +57,11 @@ struct value_copies {
 
 void value_copies_free(struct value_copies *copies);
 
-/* The object that netsync_io_event.reserved of a CTF event points to. */
+/* The object to which netsync_io_event.reserved points for a CTF event. */
 struct ctf_raw {
 	struct event_raw raw;
 	const struct ctf_event_class *class;
-	const bt_event *bt; /* NULL if direct/ has read the event as @walked */
+	const bt_event *bt; /* the event, or NULL if direct/ has read it as @walked */
 	const struct walked *walked;
 	struct value_copies *copies;
 };

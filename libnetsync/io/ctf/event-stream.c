@@ -52,8 +52,8 @@ static void set_walked_time(struct event_stream *stream)
 }
 
 /*
- * Walk to the next event. Return as event_stream_find_next() does, or -EILSEQ if libbabeltrace2
- * must continue.
+ * Read the next event directly. Return the same values as event_stream_find_next(), or -EILSEQ if
+ * libbabeltrace2 must continue.
  */
 static int walk_to_next_event(struct event_stream *stream)
 {
@@ -110,14 +110,14 @@ static void set_message_loss(struct event_stream *stream)
 			       NETSYNC_IO_LOST_SOME;
 }
 
-/* Was a message already read by the walk? Count such messages down. */
+/* Return whether a message was already read directly. Count such messages down. */
 static bool was_event_walked(struct event_stream *stream, bt_message_type type)
 {
 	return walk_skip_counted(&stream->walked, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
 				 type == BT_MESSAGE_TYPE_EVENT);
 }
 
-/* Use the next message. Return 1 if it is an event or a loss; 0 if it is not used; or -ENOMEM. */
+/* Use the next message. Return 1 if it is an event or a loss, 0 if it is not used, or -ENOMEM. */
 static int use_event_message(struct event_stream *stream)
 {
 	const bt_message *message = stream->messages[stream->at];
@@ -126,7 +126,10 @@ static int use_event_message(struct event_stream *stream)
 	if (type == BT_MESSAGE_TYPE_STREAM_BEGINNING && !stream->begun) {
 		const int ret = begin_event_stream(stream, message);
 
-		/* The walk begins immediately. Messages stay queued. */
+		/*
+		 * If the stream can be read directly, this begins immediately, and messages remain
+		 * queued.
+		 */
 		if (ret || stream->walk)
 			return ret;
 	}
@@ -197,7 +200,7 @@ int event_stream_find_next(struct event_stream *stream)
 
 /* ---- reporting ------------------------------------------------------------ */
 
-/* Get the field cpu_id of the packet's context. */
+/* Get the field cpu_id from the packet's context. */
 static uint32_t get_message_cpu(const bt_event *event)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(

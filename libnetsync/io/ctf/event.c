@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decode a CTF event, by the layout of its class, to a packet event or a clock event. */
+/* Decode a CTF event to a packet event or a clock event, using the layout of its class. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -60,7 +60,10 @@ static uint64_t get_layout_integer(const struct ctf_field *structure, const stru
 	return ctf_get_integer(&field, layout->is_signed & BIT(meaning));
 }
 
-/* Read an address: IPv4 in 4 bytes, or IPv6 (or mapped IPv4) in 16 bytes or 8 words. */
+/*
+ * Read an address. IPv4 addresses have 4 bytes. IPv6 addresses, and IPv4 addresses mapped to IPv6,
+ * have 16 bytes or 8 words.
+ */
 static void read_address_field(uint8_t out[16], const struct ctf_field *structure,
 			       const struct layout *layout, enum meaning meaning)
 {
@@ -71,7 +74,7 @@ static void read_address_field(uint8_t out[16], const struct ctf_field *structur
 	unsigned int at = 0;
 
 	memset(out, 0, 16);
-	/* The length of a sequence is known only here, in the event. */
+	/* Only the event itself tells the length of a sequence. */
 	if (num != 4 && num != 16 && !(num == 8 && layout->has_units & BIT(meaning)))
 		return;
 	if (num == 4) {
@@ -134,15 +137,15 @@ static void read_network_header(struct netsync_packet *pkt, const struct header 
 	}
 	pkt->ip_id = get_layout_integer(ip, &header->ip, IP_ID);
 	pkt->fields |= NETSYNC_HAS_IP_ID;
-	/* A first fragment (flag MF is set) contains only a part of the payload. */
+	/* A first fragment (flag MF is set) has only a part of the payload. */
 	if (!(get_layout_integer(ip, &header->ip, FRAG_OFF) & 0x2000))
 		set_payload_length(pkt, bytes, skb_bytes,
 				   get_layout_integer(ip, &header->ip, IHL) * 4 + header_bytes);
 }
 
 /*
- * The next three functions return the number of header bytes, or 0 if the header is invalid or
- * not that of an echo.
+ * The next three functions return the number of header bytes. They return 0 if the header is
+ * invalid or is not an echo.
  */
 static unsigned int read_nested_tcp(const struct layout *layout, const struct ctf_field *tcp,
 				    struct netsync_packet *pkt)
@@ -159,7 +162,7 @@ static unsigned int read_nested_tcp(const struct layout *layout, const struct ct
 	pkt->tcp.flags = data_offset << 12 | get_layout_integer(tcp, layout, RESERVED) << 9 |
 			 get_layout_integer(tcp, layout, FLAGS);
 	pkt->fields |= NETSYNC_HAS_PORTS | NETSYNC_HAS_WINDOW;
-	/* A data offset of 5 leaves no space for options. */
+	/* With a data offset of 5, there is no space for options. */
 	if (data_offset == 5)
 		pkt->fields |= NETSYNC_HAS_NO_TSTAMP;
 	return data_offset * 4;
@@ -187,8 +190,8 @@ static unsigned int read_nested_icmp(const struct layout *layout, const struct c
 }
 
 /*
- * Hash the name of a device, because device numbers are only compared with each other. Return 0
- * if the device has no name.
+ * Return a hash of a device's name, because numbers of devices are only compared with each other.
+ * Return 0 if the device has no name.
  */
 static uint64_t hash_device_name(const struct ctf_field *name)
 {
@@ -216,7 +219,7 @@ static bool decode_nested_event(const struct ctf_decoder *decoder, const struct 
 	if (header->family == AF_UNSPEC)
 		return false;
 	ip = ctf_get_option(&network);
-	/* Non-first fragments have no TCP header, although the tracer records one. */
+	/* Non-first fragments have no TCP header, even if the tracer has recorded one. */
 	if (header->family == AF_INET && get_layout_integer(&ip, &header->ip, FRAG_OFF) & 0x1fff)
 		return false;
 	variant = get_layout_member(&ip, &header->ip, TRANSPORT);

@@ -12,18 +12,18 @@
 struct ctf_decoder;
 
 /*
- * Create a decoder, which the caller releases with free(). Return 0 or -ENOMEM. *@decoder is NULL
- * if no known version of the tracer has an event with these fields.
+ * Create a decoder, which the caller frees. Return 0 or -ENOMEM. If no known version of the tracer
+ * has an event with these fields, *@decoder is NULL.
  */
 int ctf_decoder_new(const bt_event_class *class, struct ctf_decoder **decoder);
 
 /* Return the decoder's event class. */
 const bt_event_class *ctf_decoder_get_class(const struct ctf_decoder *decoder);
 
-/* Do the events of this class record the network namespace? */
+/* Return whether the events of this class record the network namespace. */
 bool ctf_decoder_has_netns(const struct ctf_decoder *decoder);
 
-/* Fill in @seen, without host and time. Return false if the event cannot be used. */
+/* Fill in @seen, except the host and the time. Return false if the event cannot be used. */
 bool ctf_decode_event(const struct ctf_decoder *decoder, const struct ctf_field *payload,
 		      struct event_seen *seen);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read all events of a host's CTF traces in time order: a libbabeltrace2 graph has a source for
- * each trace and one sink, which merges the streams by a heap. A stream that direct/ can walk
- * sends the sink only its first messages.
+ * Read all events of a host's CTF traces in order of time. A graph of libbabeltrace2 has a source
+ * for each trace, and one sink, which merges the streams by a heap. If a stream can be read
+ * directly, the sink gets only the stream's first messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "util/time-heap.h"
 
 struct opened {
-	struct trace trace; /* only the path is used, for messages */
+	struct trace trace; /* only its path is used, in messages */
 	struct ctf_files files;
 	struct event_trace events;
 };
@@ -39,7 +39,7 @@ typedef bt_component_class_sink_consume_method_status consume_status;
 #define END BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END
 #define FAILED BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR
 
-/* Number of events reported in one call of the sink. Chosen; each call costs a little. */
+/* Maximum number of events that one call of the sink reports. Chosen; a call takes little time. */
 #define AT_ONCE 1000
 
 static void begin_merged_streams(struct ctf_merging *merging)
@@ -192,8 +192,8 @@ static int add_merged_streams(struct ctf_merging *merging, struct opened *opened
 }
 
 /*
- * Add a trace to the graph. Return 0; -EILSEQ if libbabeltrace2 cannot open the trace; or
- * -ENOMEM.
+ * Add a trace to the graph. Return 0 or a negative errno value. -EILSEQ means that libbabeltrace2
+ * cannot open the trace.
  */
 static int add_merged_trace(struct ctf_merging *merging, bt_graph *graph, size_t number)
 {
@@ -257,7 +257,7 @@ static struct direct *make_direct_for_events(const struct ctf_files *files)
 	return direct;
 }
 
-/* Open a trace. Return 0, or a negative value after io_fail(). */
+/* Open a trace. Return 0. On failure, call io_fail() and return a negative value. */
 static int open_merged_trace(const struct ctf_merging *merging, size_t number)
 {
 	const struct netsync_io_source *source = &merging->reading->sources[number];

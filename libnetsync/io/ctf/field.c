@@ -14,7 +14,9 @@ struct ctf_field ctf_get_member(const struct ctf_field *structure, uint64_t inde
 		return member;
 	}
 	member.type = structure->type->members[index].type;
-	/* This cannot fail, because walk_read_event() has skipped all fields of the event. */
+	/*
+	 * This cannot fail, because walk_read_event() has already skipped all fields of the event.
+	 */
 	type_skip_to_member(structure->type, &member.at, index);
 	return member;
 }
@@ -84,7 +86,9 @@ uint64_t ctf_get_text(const struct ctf_field *string, const char **text)
 		*text = (const char *)string->at.data + string->at.at / 8;
 		return strlen(*text);
 	}
-	/* Return the length, because Babeltrace 2.0 leaves the previous text in an empty string. */
+	/*
+	 * Return the length: for an empty string, Babeltrace 2.0 does not remove the previous text.
+	 */
 	*text = bt_field_string_get_value(string->bt);
 	return bt_field_string_get_length(string->bt);
 }

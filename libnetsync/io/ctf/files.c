@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check whether a CTF trace can be read from a directory, and set the limits of workers that read
- * it.
+ * Check whether the CTF trace in a directory can be read, and set limits for workers that read it.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -35,7 +34,7 @@ struct metadata_packet {
 } __attribute__((packed));
 
 /* Limits of a worker that reads a trace. All are chosen. */
-#define MEMORY (UINT64_C(256) << 20) /* bytes, in addition to those for the trace */
+#define MEMORY (UINT64_C(256) << 20) /* memory beyond that for the trace, bytes */
 #define METADATA_GROWTH 256	     /* bytes of memory per byte of metadata */
 #define SECONDS 3		     /* maximum processor time between signs of progress */
 #define BYTES_PER_SECOND (16 << 20)  /* bytes of the trace that allow one more second */
@@ -43,13 +42,16 @@ struct metadata_packet {
 /* Result of check_metadata_format() for CTF 2 metadata, which is text. */
 #define TEXT_OF_CTF_2 2
 
-/* Return the length of a message without paths, an appended ": name=value, ...", and full stops. */
+/*
+ * Return the length of a message without paths, without ": name=value, ..." at its end, and without
+ * full stops.
+ */
 static size_t find_sentence_length(const char *message)
 {
 	size_t length = strcspn(message, "\n`'");
 	const char *equal;
 
-	/* An apostrophe within a word ("it's") does not begin a path. */
+	/* An apostrophe in a word, as in "it's", does not begin a path. */
 	while (length && message[length] == '\'' && isalpha((unsigned char)message[length - 1]))
 		length += 1 + strcspn(message + length + 1, "\n`'");
 	equal = memchr(message, '=', length);
@@ -179,8 +181,8 @@ static bool is_metadata_packet(uint32_t magic)
 }
 
 /*
- * Check the format of metadata. Return 1 for packetized or plain TSDL text; TEXT_OF_CTF_2; 0 if
- * the file is truncated or damaged; or a negative value for an unknown version.
+ * Check the format of metadata. Return 1 for packetized or plain TSDL text, TEXT_OF_CTF_2, or 0 if
+ * the file is truncated or damaged. For an unknown version, return a negative value.
  */
 static int check_metadata_format(const uint8_t *data, uint64_t size)
 {
@@ -189,7 +191,7 @@ static int check_metadata_format(const uint8_t *data, uint64_t size)
 
 	if (data[0] == CTF2_BEGIN)
 		return TEXT_OF_CTF_2;
-	/* source.ctf.fs never returns from truncated metadata packets. */
+	/* For truncated metadata packets, source.ctf.fs would never return. */
 	for (; size; first = false) {
 		if (size < sizeof(packet))
 			return first;
@@ -212,8 +214,8 @@ static int check_metadata_format(const uint8_t *data, uint64_t size)
 }
 
 /*
- * Check a metadata file. Return as check_metadata_format() does, or -ENODATA if the file is
- * empty.
+ * Check a metadata file. Return the same values as check_metadata_format(), or -ENODATA if the file
+ * is empty.
  */
 static int check_metadata_file(const char *path)
 {
@@ -281,8 +283,8 @@ static int check_all_links(struct trace *trace)
 }
 
 /*
- * Check the format of the metadata. Return 1 if it is to be translated, and otherwise as
- * ctf_files_open() does.
+ * Check the format of the metadata. Return 1 if the metadata must be translated. Otherwise, return
+ * the same values as ctf_files_open().
  */
 static int check_metadata_kind(const struct ctf_files *files)
 {
@@ -328,7 +330,7 @@ static bool read_time_entry(const bt_value *map, const char *key, int64_t *time)
 	return true;
 }
 
-/* Add a stream's range. The hash is a sum, so that the order of streams does not matter. */
+/* Add the range of a stream. The hash is a sum, so that the order of streams has no effect. */
 static void add_stream_range(struct trace *trace, const bt_value *stream)
 {
 	const bt_value *map = bt_value_map_borrow_entry_value_const(stream, "range-ns");
@@ -364,8 +366,8 @@ void ctf_read_ranges(const struct ctf_files *files)
 /* ---- opening ----------------------------------------------------------- */
 
 /*
- * Set limits in proportion to the size of the trace on disk. Time is limited because
- * libbabeltrace2 2.1 loops forever at a packet of size 0.
+ * Set limits in proportion to the trace's size on disk. Time is limited because libbabeltrace2 2.1
+ * loops forever at a packet of size 0.
  */
 static int set_ctf_worker_limits(struct ctf_files *files)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prepare a CTF trace for source.ctf.fs: as it is, translated, or salvaged. */
+/* Prepare a CTF trace for source.ctf.fs: unchanged, translated, or salvaged. */
 #ifndef NETSYNC_CTF_FILES_H
 #define NETSYNC_CTF_FILES_H
 
@@ -13,20 +13,20 @@ struct ctf_files {
 	struct worker_limits limits; /* limits of workers that read the trace */
 	const bt_plugin *plugin;
 	const bt_component_class_source *class; /* source.ctf.fs */
-	char *folder;	     /* directory to open: the trace's, or one in @scratch */
-	char *metadata;	     /* path of the metadata file to read, or to link to */
-	bool is_translated;  /* @folder and @metadata are CTF 1.8, but the trace is CTF 2 */
-	bool is_salvaged;    /* @folder contains the readable part of a damaged trace */
-	char *scratch;	     /* scratch directory; NULL if none */
+	char *folder;	     /* directory to open: the trace's directory, or one in @scratch */
+	char *metadata;	     /* path of the metadata file that is to be read, or linked to */
+	bool is_translated;  /* whether @folder and @metadata are CTF 1.8, but the trace is CTF 2 */
+	bool is_salvaged;    /* @folder has only the readable part of a damaged trace */
+	char *scratch;	     /* scratch directory, or NULL */
 	struct worker guard; /* removes @scratch if this process is killed */
 	bt_value *params;    /* parameters of a source component for @folder */
-	bool is_stuck;	     /* a process that opened the trace made no progress */
+	bool is_stuck;	     /* whether a process that opened the trace made no progress */
 	bool has_ranges;     /* the trace answers babeltrace.trace-infos */
 };
 
 /*
- * Check that source.ctf.fs is installed, and can read the metadata. Return 0, or a negative value
- * after io_fail(). Call ctf_files_close() in every case.
+ * Check that source.ctf.fs is installed and can read the metadata. Return 0. On failure, call
+ * io_fail() and return a negative value. Call ctf_files_close() even then.
  */
 int ctf_files_open(struct ctf_files *files, struct trace *trace);
 void ctf_files_close(struct ctf_files *files);
@@ -37,21 +37,22 @@ int ctf_fail_damaged_metadata(struct trace *trace);
 /* ---- translate.c ------------------------------------------------------- */
 
 /*
- * Make a scratch directory with the streams of a CTF 2 trace and with CTF 1.8 metadata that
- * describes them, and set @files to it. Return 0, or a negative value after io_fail().
+ * Make a scratch directory with links to the streams of a CTF 2 trace and with CTF 1.8 metadata
+ * that describes them. Let @files refer to it. Return 0. On failure, call io_fail() and return a
+ * negative value.
  */
 int ctf_translate_trace(struct ctf_files *files);
 
-/* Call io_fail() because the trace is in CTF 2, with @what. Return -EPROTONOSUPPORT. */
+/* Call io_fail() because the trace is in CTF 2, which @what explains. Return -EPROTONOSUPPORT. */
 int ctf_fail_too_new(struct trace *trace, const char *what);
 
 /* ---- scratch.c: return 0 or a negative errno value --------------------- */
 
-/* Make the scratch directory, if there is none. */
+/* Make the scratch directory if it does not exist. */
 int ctf_scratch_make(struct ctf_files *files);
 /*
- * Create a directory inside the scratch directory, either empty or with a link to the metadata.
- * The caller releases @path with free().
+ * Create a directory in the scratch directory, empty or with a link to the metadata. The caller
+ * frees @path.
  */
 int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metadata, char **path);
 /* Make a link to a file of the same name in another directory. */
@@ -59,29 +60,28 @@ int ctf_scratch_link(const char *folder, const char *from, const char *name);
 void ctf_scratch_remove(struct ctf_files *files);
 
 /*
- * Call a function with the name of each stream file in a trace's directory, sorted by name,
- * until it fails. Return the function's result, or a negative errno value.
+ * Call a function with the name of each stream file in a trace's directory, in alphabetical order.
+ * Stop if the function fails. Return the function's result, or a negative errno value.
  */
 int ctf_for_each_stream(const char *folder, int (*call)(void *arg, const char *name), void *arg);
 
 /* ---- try.c ------------------------------------------------------------- */
 
-/* Check that metadata can be parsed, and has a clock. Return as ctf_files_open() does. */
+/* Check that metadata can be parsed and has a clock. Return the same values as ctf_files_open(). */
 int ctf_check_metadata(struct ctf_files *files);
 
 /*
- * In a worker, try to open the trace and to query its time ranges, and set has_ranges. Return
- * NULL if the trace can be opened. Otherwise return the reason, which the caller releases with
- * free().
+ * In a worker, try to open the trace and to query its time ranges. Set has_ranges. Return NULL if
+ * the trace can be opened. Otherwise, return the reason, which the caller frees.
  */
 char *ctf_try_opening(struct ctf_files *files);
 
 /* ---- salvage.c --------------------------------------------------------- */
 
 /*
- * Make a scratch directory with the readable part of a trace that cannot be opened, and set
- * @files to it. Warn about the rest, and count damaged streams. Return 0, or a negative value
- * after io_fail().
+ * If a trace cannot be opened, make a scratch directory with its readable part, and let @files
+ * refer to it. Print warnings about the rest, and count damaged streams. Return 0. On failure, call
+ * io_fail() and return a negative value.
  */
 int ctf_salvage_trace(struct ctf_files *files);
 
@@ -101,24 +101,24 @@ const bt_value *ctf_query(const struct ctf_files *files, const char *object,
 			  const bt_value *params);
 
 /*
- * Set @text to the metadata, which the returned value owns. If the result is NULL,
+ * Set @text to the metadata. The returned value owns the text. If the result is NULL,
  * ctf_take_error_reason() returns the reason.
  */
 const bt_value *ctf_read_metadata(const struct ctf_files *files, const char **text);
 
-/* Set range and range_hash of the trace, if has_ranges. */
+/* If has_ranges, set range and range_hash of the trace. */
 void ctf_read_ranges(const struct ctf_files *files);
 
 /*
- * Return the first cause of this thread's libbabeltrace2 error, without technical details, and
- * clear the error. The result is never NULL. The caller releases it with free().
+ * Return the first cause of the libbabeltrace2 error in this thread, without technical details.
+ * Clear the error. The result is never NULL. The caller frees it.
  */
 char *ctf_take_error_reason(void);
 
-/* Return a description of a result of worker_run() or worker_stop() that is not 0. */
+/* Describe a nonzero result of worker_run() or worker_stop(). */
 const char *ctf_explain_end(int status);
 
-/* Set the directory to be opened, and the parameters for it. Return 0 or -ENOMEM. */
+/* Set the directory to open, and the parameters for opening it. Return 0 or -ENOMEM. */
 int ctf_set_folder(struct ctf_files *files, const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Find the members of a CTF event class that have a known meaning, by their names. */
+/* Find the members of a CTF event class whose names have a known meaning. */
 #include <netinet/in.h>
 #include <string.h>
 
@@ -36,8 +36,8 @@ static const struct field_name tcp_names[] = {
 };
 
 /*
- * Names of UDP fields. The checksum only distinguishes UDP from other protocols; with offload,
- * the sender's checksum is not final.
+ * Names of UDP fields. The checksum is only used to distinguish UDP from other protocols, because
+ * offload leaves the sender's checksum unfinished.
  */
 static const struct field_name udp_names[] = {
 	{ "source_port", SPORT },
@@ -48,8 +48,8 @@ static const struct field_name udp_names[] = {
 };
 
 /*
- * Names of ICMP fields. Echoes have an identifier and a sequence number where redirects have a
- * gateway's address.
+ * Names of ICMP fields. An echo has an identifier and a sequence number in the place where a
+ * redirect has a gateway address.
  */
 static const struct field_name icmp_names[] = {
 	{ "type", TYPE },
@@ -58,11 +58,11 @@ static const struct field_name icmp_names[] = {
 	{ NULL, 0 },
 };
 
-/* Transport headers, which are options of an IP header's variant. */
+/* Transport headers. They are options of a variant in the IP header. */
 static const struct transport_name {
 	uint8_t protocol;
 	const struct field_name *names;
-	uint64_t wanted; /* meanings that an option of this protocol has */
+	uint64_t wanted; /* meanings that an option for this protocol must have */
 } transport_names[] = {
 	{ IPPROTO_TCP, tcp_names,
 	  BIT(SEQ) | BIT(ACK) | BIT(SPORT) | BIT(DPORT) | BIT(DATA_OFFSET) | BIT(FLAGS) |
@@ -75,7 +75,7 @@ static const struct transport_name {
 
 /* ---- looking up names -------------------------------------------------- */
 
-/* Compare a name in a trace, to which tracers may prepend an underscore, with a known name. */
+/* Compare a name in a trace with a known name. Tracers may put an underscore before a name. */
 static bool is_same_layout_name(const char *a, const char *b)
 {
 	return !strcmp(a + (*a == '_'), b);
@@ -98,8 +98,8 @@ static bool is_sequence_type(bt_field_class_type type)
 }
 
 /*
- * Is the class an array of 4 or 16 bytes, of eight 16-bit words, or of bytes whose number is
- * stored in each event?
+ * Return whether the class is an array of 4 or 16 bytes, of eight 16-bit words, or of bytes whose
+ * number is stored in each event.
  */
 static bool is_address_class(const bt_field_class *class)
 {
@@ -199,8 +199,8 @@ static void find_transport_layout(struct transport_layout *transport, const bt_f
 }
 
 /*
- * Find the layouts of transport headers. Return false if no option of the variant is TCP, as
- * before LTTng 2.9.
+ * Find the layouts of transport headers. If no option of the variant is TCP, as before LTTng 2.9,
+ * return false.
  */
 static bool find_transport_layouts(struct header *header, const bt_field_class *variant)
 {

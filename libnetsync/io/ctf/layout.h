@@ -21,35 +21,38 @@
 
 /* The members of a structure, by their meanings (enum meaning). */
 struct layout {
-	uint64_t has;	    /* a bit for each meaning that has a member */
+	uint64_t has;	    /* a bit for each meaning that is the meaning of a member */
 	uint64_t is_signed; /* a bit for each meaning whose member is a signed integer */
 	/* A bit for each meaning whose member is an address of eight 16-bit words. */
 	uint64_t has_units;
 	uint8_t at[NUM_MEANINGS]; /* index of the member */
 };
 
-/* Maximum number of options of a variant that are examined. Chosen: LTTng's have up to four. */
+/*
+ * Maximum number of options of a variant that are examined. Chosen; variants of LTTng have at most
+ * four.
+ */
 #define MAX_OPTIONS 8
 
 struct transport_layout {
-	uint8_t protocol; /* IPPROTO_...; 0 if not known */
+	uint8_t protocol; /* IPPROTO_..., or 0 if not known */
 	struct layout layout;
 };
 
 struct header {
-	int family; /* AF_UNSPEC if not an IP header, or without a TCP option */
+	int family; /* AF_UNSPEC if it is not an IP header or has no TCP option */
 	struct layout ip;
-	struct transport_layout transport[MAX_OPTIONS]; /* indexed by option of the variant */
+	struct transport_layout transport[MAX_OPTIONS]; /* one for each option of the variant */
 };
 
-/* The layout of the events of one class. */
+/* The layout of the events that belong to one class. */
 struct event_layout {
 	const struct event_kind *kind;
 	struct layout fields;
-	struct header headers[MAX_OPTIONS]; /* nested events: indexed by option of the variant */
+	struct header headers[MAX_OPTIONS]; /* nested events: one for each option */
 };
 
-/* Fill in a layout. Return false if no known version of the tracer has such an event. */
+/* Fill in a layout. Return false if no known version of the tracer has an event like this. */
 bool ctf_find_layout(struct event_layout *layout, const bt_event_class *class);
 
 static inline bool layout_has_all(const struct layout *layout, uint64_t wanted)

@@ -25,7 +25,7 @@
 #include "io/ctf/stream.h"
 #include "util/hash.h"
 
-/* Number of events read by a walk between two calls of worker_is_alive(). Chosen. */
+/* Number of events that are read directly between two calls of worker_is_alive(). Chosen. */
 #define WALKED_AT_ONCE 64
 
 enum sink_status {
@@ -37,12 +37,12 @@ enum sink_status {
 struct ctf_read_stream {
 	struct ctf_stream s;
 	struct ctf_reading *in;
-	/* First messages: received when the trace is opened, used when it is read. */
+	/* First messages. They are received when the trace is opened, and used when it is read. */
 	const bt_message **held;
 	uint64_t num_held;
-	bool begun; /* the stream's beginning is among the messages */
+	bool begun; /* whether the stream's beginning was among the messages */
 	bool ended;
-	/* A walk through the stream's file. If NULL, messages after @walked are used. */
+	/* Reader of the stream's file. If NULL, messages after @walked are used. */
 	struct ctf_walk *walk;
 	const struct ctf_decoder **by_id; /* decoders, indexed by event id */
 	uint64_t num_ids;
@@ -52,18 +52,18 @@ struct ctf_read_stream {
 struct ctf_reading {
 	struct trace *trace;
 	struct ctf_streams all;
-	uint32_t damaged; /* number of damaged streams since the last state that was sent */
+	uint32_t damaged; /* number of streams that were damaged since the last state was sent */
 	bt_graph *graph;
 	struct ctf_read_stream *streams;
 	uint64_t num_streams;
-	struct direct *direct; /* NULL if no stream can be walked */
-	bool opened;	       /* struct ctf_opened was sent */
-	bool begun;	       /* the first turn was received */
-	int64_t until_ns;      /* end of the slice, as printed */
-	int error;	       /* error of a sink, after which the graph must not be run */
+	struct direct *direct; /* NULL if no stream can be read directly */
+	bool opened;	       /* whether struct ctf_opened was sent */
+	bool begun;	       /* whether the first request to read was received */
+	int64_t until_ns;      /* end of the slice, as a time that is printed */
+	int error;	       /* error of a sink, after which the graph must not run */
 };
 
-/* Was a message already read by the walk? Count such messages down. */
+/* Return whether a message was already read directly. Count such messages down. */
 static bool was_message_walked(struct ctf_read_stream *stream, const bt_message *message)
 {
 	return walk_skip_counted(&stream->walked,
@@ -103,7 +103,7 @@ static int use_held_messages(struct ctf_read_stream *stream)
 {
 	int ret = use_stream_messages(stream, stream->held, stream->num_held);
 
-	/* use_stream_messages() has released the references. */
+	/* use_stream_messages() has already released the references. */
 	stream->num_held = 0;
 	drop_held_messages(stream);
 	return ret;
@@ -135,7 +135,7 @@ static bool index_decoders(struct ctf_read_stream *stream)
 	return stream->by_id;
 }
 
-/* Start a walk if the stream has needed events and its types are known. */
+/* If the stream has needed events and its types are known, start to read it directly. */
 static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_message *message)
 {
 	struct direct *direct = stream->in->direct;
@@ -161,7 +161,7 @@ static void use_walked_event(struct ctf_read_stream *stream, const struct walked
 		io_add_event(stream->in->trace, &seen);
 }
 
-/* Count events and packets lost since the last call. */
+/* Count events and packets that were lost since the last call. */
 static void count_walk_losses(struct ctf_read_stream *stream)
 {
 	const struct walk_counts *now = walk_get_counts(stream->walk);
@@ -172,7 +172,7 @@ static void count_walk_losses(struct ctf_read_stream *stream)
 	stream->walked = *now;
 }
 
-/* Use some events of a walk. Return as walk_read_event() does. */
+/* Use some events that are read directly. Return the same values as walk_read_event(). */
 static int use_walked_events(struct ctf_read_stream *stream)
 {
 	struct walked event;
@@ -187,7 +187,7 @@ static int use_walked_events(struct ctf_read_stream *stream)
 	return ret;
 }
 
-/* Walk to the end of the slice. If the walk reaches an unknown layout, messages take over. */
+/* Read directly up to the end of the slice. At an unknown layout, continue with messages. */
 static void walk_to_slice_end(struct ctf_read_stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
@@ -206,7 +206,7 @@ static void walk_to_slice_end(struct ctf_read_stream *stream)
 
 /* ---- messages ---------------------------------------------------------- */
 
-/* Keep the first messages until all traces are open and have hosts. */
+/* Store the first messages until all traces are open and have hosts. */
 static int hold_first_messages(struct ctf_read_stream *stream, const bt_message **messages,
 			       uint64_t num)
 {
@@ -255,8 +255,8 @@ static enum sink_status fail_stream_sink(struct ctf_read_stream *stream, int err
 }
 
 /*
- * The consume function of a sink: use the next messages of its stream, once when the trace is
- * opened, and later until the stream is past the end of the slice.
+ * The consume function of a sink. It uses the next messages of the sink's stream: once when the
+ * trace is opened, and later until the stream is beyond the end of the slice.
  */
 static bt_graph_simple_sink_component_consume_func_status
 consume_stream_messages(bt_message_iterator *iterator, void *data)
@@ -297,10 +297,10 @@ consume_stream_messages(bt_message_iterator *iterator, void *data)
 }
 
 /*
- * Run walks and sinks to the end of the slice. The graph calls sinks round-robin. When all sinks
- * that have not ended return AGAIN one after the other, no sink has more data in the slice.
- * Return 1 if there is more data; 0 if the whole trace was read; or a negative value after
- * io_fail(), or -ERANGE.
+ * Read all streams up to the end of the slice, directly or by sinks. The graph calls sinks in
+ * turns. If all sinks that have not ended return AGAIN one after the other, no sink has more data
+ * in the slice. Return 1 if there are more data, or 0 if the whole trace has been read. On failure,
+ * call io_fail() and return a negative value; -ERANGE is returned without io_fail().
  */
 static int run_graph_to_slice_end(struct ctf_reading *in)
 {
@@ -370,7 +370,7 @@ static bool add_sinks(struct ctf_reading *in, const bt_component_source *source)
 
 /* ---- records for the reader -------------------------------------------- */
 
-/* Report the losses and the time span of the data read. */
+/* Report the losses and the time span of the data that were read. */
 static void report_reading_state(struct ctf_reading *in)
 {
 	struct trace *trace = in->trace;
@@ -417,8 +417,8 @@ static void put_opened_record(struct ctf_reading *in)
 /* ---- reading ----------------------------------------------------------- */
 
 /*
- * Prepare walks. Return NULL if no walk is possible, or if the trace is salvaged and not worth
- * a walk.
+ * Prepare to read directly. Return NULL if this is not possible, or if the trace is salvaged and
+ * this is not worthwhile.
  */
 static struct direct *make_direct_for_packets(const struct ctf_files *files)
 {
@@ -437,12 +437,12 @@ static struct direct *make_direct_for_packets(const struct ctf_files *files)
 }
 
 /*
- * Maximum time of an event after the end of its packet (ns). Old tracers write events up to
- * microseconds late. Chosen: a thousand times as long.
+ * Maximum time by which an event may be later than the end of its packet (ns). Old tracers write
+ * events that are microseconds late. Chosen to be a thousand times as long.
  */
 #define AFTER_PACKET 1000000
 
-/* Make walks skip data before the wanted range. */
+/* Let direct readers skip data before the requested range. */
 static void apply_wanted_window(struct ctf_reading *in)
 {
 	const struct range *window = &in->all.window;
@@ -456,7 +456,7 @@ static void apply_wanted_window(struct ctf_reading *in)
 							window->lo - AFTER_PACKET));
 }
 
-/* End the streams that belong to other shares. */
+/* End the streams that belong to other workers' shares. */
 static void apply_wanted_share(struct ctf_reading *in)
 {
 	const struct trace *trace = in->trace;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a CTF trace, in the process that opens and closes it (ctf.c), and in each process
- * that reads it (read.c). A reading process first sends struct ctf_opened, after warnings and a
- * state.
+ * that reads it (read.c). A process that reads sends warnings and a state, and then struct
+ * ctf_opened.
  */
 #ifndef NETSYNC_CTF_READ_H
 #define NETSYNC_CTF_READ_H
@@ -15,19 +15,19 @@ struct ctf_opened {
 	struct ctf_identity is;
 	struct range range; /* as in struct trace */
 	uint64_t range_hash;
-	/* Hash of the streams' names, in their order, and of whether each stream ended. */
+	/* Hash of the names of the streams in order, and of whether each stream has ended. */
 	uint64_t streams_hash;
-	uint64_t streams; /* number of streams that did not end */
-	bool all_walked;  /* direct/ reads all these streams, one by one */
+	uint64_t streams; /* number of streams that have not ended */
+	bool all_walked;  /* whether all these streams are read directly, one by one */
 };
 
 struct ctf {
 	struct ctf_files files;
-	struct ctf_opened opened;    /* as the first process reported it */
-	struct ctf_reading *reading; /* state of reading, in a process that reads */
+	struct ctf_opened opened;    /* as reported by the first process */
+	struct ctf_reading *reading; /* state of reading, or NULL in other processes */
 };
 
-/* The task of a process that reads, with a struct ctf as its data. */
+/* The task of a process that reads. Its data are a struct ctf. */
 void ctf_read_trace(const void *ctf);
 /* Implement trace_reader.read() in such a process. */
 int ctf_read_slice(struct trace *trace, int64_t until_ns);

@@ -23,18 +23,20 @@
 #include "io/ctf/files.h"
 #include "util/array.h"
 
-/* A packet begins with a magic number and usually the UUID of the trace (CTF 1.8, 5.1). */
+/* A packet begins with a magic number and, usually, the UUID of the trace (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xc1fc1fc1)
-#define PACKET_HEAD 20 /* size of both (bytes) */
+#define PACKET_HEAD 20 /* size of both together (bytes) */
 
-/* Maximum size of a packet's header and context (bytes). Chosen: LTTng's are below 100. */
+/*
+ * Maximum size of a packet's header and context (bytes). Chosen; LTTng's have less than 100 bytes.
+ */
 #define HEAD_BYTES 4096
 
-/* A stream file in memory, and the offsets at which a packet may begin. */
+/* A stream file in memory, and the places at which a packet may begin. */
 struct pieces {
 	const uint8_t *data;
 	uint64_t size;	  /* bytes */
-	uint64_t *starts; /* offsets at which the first packet's header occurs */
+	uint64_t *starts; /* offsets at which a copy of the first packet's header begins */
 	size_t num;
 };
 
@@ -86,7 +88,10 @@ static int find_packet_starts(struct pieces *pieces)
 	return ret;
 }
 
-/* Write the first @num packets, either whole or only their headers, for source.ctf.fs to open. */
+/*
+ * Write the first @num packets, as a whole or only their headers, so that source.ctf.fs can try to
+ * open them.
+ */
 static int write_packets(const struct pieces *pieces, size_t num, bool whole, const char *path)
 {
 	uint64_t end = pieces->starts[num];
@@ -115,15 +120,18 @@ static int write_packets(const struct pieces *pieces, size_t num, bool whole, co
 }
 
 /*
- * Find the number of good packets from the first on, by bisection. Return it, or a negative errno
- * value.
+ * Find by bisection how many packets are good, counted from the first one. Return this number or a
+ * negative errno value.
  */
 static ssize_t count_good_packets(struct ctf_files *files, const struct pieces *pieces,
 				  const char *path)
 {
 	size_t good = 0, bad = pieces->num, try = pieces->num - 1;
 
-	/* Usually the last packet is truncated, so try all but the last first. */
+	/*
+	 * Usually, the last packet is truncated. Therefore, first try all packets except the last
+	 * one.
+	 */
 	while (bad - good > 1) {
 		int ret = write_packets(pieces, try, false, path);
 		char *reason;
@@ -192,11 +200,11 @@ static int64_t rescue_file_packets(struct ctf_files *files, const char *from, co
 struct salvage {
 	struct trace *trace;
 	struct ctf_files *files;
-	char *probe;  /* directory with one stream file at a time, to be tried */
-	char *result; /* directory with all readable data */
+	char *probe;  /* directory in which stream files are tried, one at a time */
+	char *result; /* directory for all readable data */
 };
 
-/* Copy the undamaged part of a stream file that source.ctf.fs rejects. */
+/* Copy the undamaged part of a stream file that source.ctf.fs has rejected. */
 static int salvage_damaged_file(struct salvage *salvage, const char *name, const char *reason)
 {
 	struct trace *trace = salvage->trace;

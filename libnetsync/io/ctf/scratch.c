@@ -39,9 +39,9 @@ static void remove_scratch_tree(const char *path)
 }
 
 /*
- * Task of a worker: make a directory from a name for mkdtemp(), send its path or an errno value,
- * and remove it when the caller is gone. Signals that end the caller are ignored, because they
- * may be sent to all processes of the terminal.
+ * Task of a worker: make a directory from a template for mkdtemp(), send its path or an errno
+ * value, and remove the directory when the caller is gone. Signals that end the caller are ignored,
+ * because the terminal may send them to all processes.
  */
 static void guard_scratch_folder(const void *data)
 {
@@ -77,7 +77,7 @@ static int use_scratch_path(void *data, const struct worker_head *head, const vo
 	return files->scratch ? 0 : -ENOMEM;
 }
 
-/* Make the scratch directory. It is removed when this process ends, even by SIGKILL. */
+/* Make the scratch directory. When this process ends, even by SIGKILL, the directory is removed. */
 int ctf_scratch_make(struct ctf_files *files)
 {
 	char *name;
@@ -144,7 +144,7 @@ int ctf_scratch_folder(struct ctf_files *files, const char *name, bool has_metad
 	return ret;
 }
 
-/* Sidecar files of netsync may be in the directory of the streams, but are not streams. */
+/* Sidecar files of netsync may be in the same directory as streams, but they are not streams. */
 static int is_stream_entry(const struct dirent *entry)
 {
 	for (int i = 0; i < NUM_SIDECARS; i++)

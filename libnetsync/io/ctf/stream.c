@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decode the messages of a recorded or live stream to packet events, and find the stream's host
- * and clock.
+ * Decode the messages of a recorded or live stream to packet events. Find the host and the clock of
+ * the stream.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,9 @@
 /* ---- event classes ----------------------------------------------------- */
 
 /*
- * Was a netsync event written by "perf data convert --to-ctf"? That program prepends the events'
- * system to their name, and writes addresses as texts that end at their first zero byte.
+ * Return whether "perf data convert --to-ctf" has written a netsync event. This program puts the
+ * events' system before their name, and writes addresses as texts, which end at the first zero
+ * byte.
  */
 static bool is_event_cut_by_perf(const char *name)
 {
@@ -30,8 +31,8 @@ static bool is_event_cut_by_perf(const char *name)
 }
 
 /*
- * If events of the netsync modules cannot be used, warn with the reason. No other warning is
- * needed in this case.
+ * If events of the netsync modules cannot be used, print a warning with the reason. In this case,
+ * no other warning is needed.
  */
 static void warn_of_unusable_events(struct ctf_stream *stream, const char *format, const char *name)
 {
@@ -74,7 +75,7 @@ static int add_decoder(struct ctf_stream *stream, const bt_event_class *class)
 	return 0;
 }
 
-/* Add decoders for new event classes, which appear in live streams at any time. */
+/* Add decoders for new event classes. In live streams, new classes can appear at any time. */
 static int add_decoders(struct ctf_stream *stream, const bt_stream_class *class)
 {
 	uint64_t num = bt_stream_class_get_event_class_count(class);
@@ -105,7 +106,7 @@ static bool copy_bt_uuid(uint8_t to[UUID_SIZE], bt_uuid uuid)
 }
 
 #if MAX_MIP
-/* Get the clock's UUID. UIDs of CTF 2 may be any text, but tracers write UUIDs. */
+/* Get the clock's UUID. In CTF 2, an identifier may be any text, but tracers write UUIDs. */
 static bool get_bt_clock_uuid(uint8_t to[UUID_SIZE], const bt_clock_class *clock)
 {
 	return bt_clock_class_get_graph_mip_version(clock) ?
@@ -157,7 +158,10 @@ static void set_identity_clock(struct ctf_identity *is, const struct ctf_stream 
 	is->is_tai = name && (!strcasecmp(name, "tai") || !strcasecmp(name, "clock_tai"));
 }
 
-/* Use the host and clock of the first stream with network events, or else of the first stream. */
+/*
+ * Use the host and clock of the first stream that has network events. If there is none, use those
+ * of the first stream.
+ */
 static int identify_stream(struct ctf_stream *stream, const bt_stream *bt,
 			   const bt_clock_class *clock)
 {
@@ -224,8 +228,8 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message)
 /* ---- messages ---------------------------------------------------------- */
 
 /*
- * Set an event's time. Return false if the event cannot be used, such as a clock event in a
- * corrected trace.
+ * Set an event's time. Return false if the event cannot be used, for example if it is a clock event
+ * in a corrected trace.
  */
 static bool set_seen_time(struct event_seen *seen, const struct ctf_identity *is, int64_t time)
 {
@@ -298,7 +302,7 @@ int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *de
 	return decode_stream_event(stream, decoder, payload, time, seen);
 }
 
-/* Is a time before the requested range? */
+/* Return whether a time is before the requested range. */
 static bool is_snapshot_before_window(const struct ctf_stream *stream,
 				      const bt_clock_snapshot *clock)
 {
@@ -310,7 +314,7 @@ static bool is_snapshot_before_window(const struct ctf_stream *stream,
 	return false;
 }
 
-/* Did the loss occur before the requested range? */
+/* Return whether the loss occurred before the requested range. */
 static bool was_lost_before_window(const struct ctf_stream *stream, const bt_message *message)
 {
 	const bool is_events = bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS;

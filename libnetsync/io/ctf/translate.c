@@ -13,7 +13,7 @@
 #include "io/ctf/files.h"
 
 /*
- * Maximum size of metadata (bytes). Chosen: many times the size of a description of all kernel
+ * Maximum size of metadata (bytes). Chosen to be many times the size of a description of all kernel
  * events.
  */
 #define MAX_METADATA (64 << 20)
@@ -37,8 +37,8 @@ static int fail_to_write_metadata(const struct ctf_files *files, int ret)
 /* ---- metadata ---------------------------------------------------------- */
 
 /*
- * Read the metadata, which must not contain a zero byte. Return 0, or a negative value after
- * io_fail().
+ * Read the metadata, which must not contain a zero byte. Return 0. On failure, call io_fail() and
+ * return a negative value.
  */
 static int read_ctf2_metadata(const struct ctf_files *files, char **text)
 {
@@ -89,7 +89,7 @@ static int write_tsdl_metadata(const char *path, const char *text)
 	return ok ? 0 : -errno;
 }
 
-/* The directory of the original trace, and the directory of its translation. */
+/* The directory of the original trace, and the directory of the translation. */
 struct folders {
 	const char *from;
 	const char *to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Check whether libbabeltrace2 can open a CTF trace, and finds a clock and time ranges in it.
- * Workers do this, because libbabeltrace2 2.0 calls abort() for some damaged streams, and for
+ * Check whether libbabeltrace2 can open a CTF trace and finds a clock and time ranges in it.
+ * Workers do this, because libbabeltrace2 2.0 calls abort() for some damaged streams and for
  * missing ranges.
  */
 #include <errno.h>
@@ -12,15 +12,15 @@
 #include "io/patience.h"
 
 enum what {
-	TRY_CLOCK,    /* metadata is valid, and has a clock */
-	TRY_NO_CLOCK, /* metadata is valid */
+	TRY_CLOCK,    /* the metadata is valid and has a clock */
+	TRY_NO_CLOCK, /* the metadata is valid, but has no clock */
 	TRY_OPENED,   /* the trace was opened */
-	TRY_REASON,   /* text: why the trace was not opened */
+	TRY_REASON,   /* why the trace could not be opened, as text */
 	TRY_RANGES,   /* babeltrace.trace-infos was answered */
 };
 
 struct ctf_answer {
-	uint32_t what; /* a bit for each enum what received */
+	uint32_t what; /* a bit for each enum value that was received */
 	char *reason;
 };
 
@@ -40,7 +40,7 @@ static bool has_try_answer(const struct ctf_answer *answer, enum what what)
 	return answer->what & 1U << what;
 }
 
-/* Run a worker, and collect its answers. Return as worker_run() does. */
+/* Run a worker, and collect its answers. Return the same values as worker_run(). */
 static int run_try_worker(struct ctf_files *files, void (*run)(const void *data),
 			  struct ctf_answer *answer)
 {
@@ -92,15 +92,18 @@ char *ctf_try_opening(struct ctf_files *files)
 /* ---- metadata ---------------------------------------------------------- */
 
 /*
- * Does the metadata have a clock, or fields named timestamp, for which Babeltrace 2 creates a
- * clock? Version 2.0 calls abort() without either.
+ * Return whether the metadata has a clock, or has fields called timestamp, for which Babeltrace 2
+ * creates a clock. Without both, version 2.0 calls abort().
  */
 static bool has_metadata_clock(const char *text)
 {
 	return strstr(text, "clock") || strstr(text, "timestamp");
 }
 
-/* Is the metadata valid? Babeltrace 2.0 parses the text before it returns it; 2.1 does not. */
+/*
+ * Return whether the metadata is valid. Babeltrace 2.0 parses the text before it returns the text,
+ * but 2.1 does not.
+ */
 static bool is_metadata_valid(const struct ctf_files *files)
 {
 	return !bt_version_get_minor() || ctf_query(files, "babeltrace.trace-infos", files->params);

@@ -9,8 +9,8 @@
 #include "io/io.h"
 
 /*
- * Parse a UUID with dashes anywhere and digits of either case. Return false if @text is NULL or
- * not a UUID.
+ * Parse a UUID. Dashes may be anywhere, and digits in upper or lower case. If @text is NULL or not
+ * a UUID, return false.
  */
 bool ctf_parse_uuid(uint8_t to[UUID_SIZE], const char *text);
 

@@ -6,7 +6,7 @@
 
 #include "io/ctf/ctf2/internal.h"
 
-/* TSDL type of a byte of a text. */
+/* TSDL type for a byte of a text. */
 #define CHARACTER "integer { size = 8; align = 8; signed = false; encoding = UTF8; }"
 
 /* ---- fixed lengths ------------------------------------------------------- */
@@ -150,7 +150,7 @@ static bool make_string(struct ctf2 *p, struct json_object *class, struct made *
 	       ctf2_add_text(p, &made->type, "string");
 }
 
-/* Add the length of a type that has a constant length. */
+/* Add the length of a type whose length is constant. */
 static bool add_constant_length(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	uint64_t length = UINT64_MAX;
@@ -162,7 +162,7 @@ static bool add_constant_length(struct ctf2 *p, struct json_object *class, struc
 	return ctf2_add_text(p, &made->suffix, "[%" PRIu64 "]", length);
 }
 
-/* Add the name of the field that has the length. */
+/* Add the name of the field that contains the length. */
 static bool add_length_field(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	const struct ctf2_member *length = ctf2_find_located_member(p, class,
@@ -187,7 +187,9 @@ static bool make_text(struct ctf2 *p, struct json_object *class, struct made *ma
 	       add_length_field(p, class, made);
 }
 
-/* Translate a BLOB. CTF 1.8 has no BLOBs, but the uuid in a packet header is a field there. */
+/*
+ * Translate a BLOB. CTF 1.8 has no BLOBs. Only the uuid in a packet header is a field in CTF 1.8.
+ */
 static bool make_blob(struct ctf2 *p, struct json_object *class, struct made *made)
 {
 	uint64_t length = 0;
@@ -208,8 +210,8 @@ static bool make_blob(struct ctf2 *p, struct json_object *class, struct made *ma
 /* ---- arrays -------------------------------------------------------------- */
 
 /*
- * Add the element class of an array. Reject nested arrays, because no tracer writes them, and
- * neither reader's TSDL can express them.
+ * Add the class of an array's elements. Reject nested arrays: no tracer writes them, and neither of
+ * the two TSDL readers accepts them.
  */
 static bool add_element_class(struct ctf2 *p, struct json_object *class, struct made *made)
 {

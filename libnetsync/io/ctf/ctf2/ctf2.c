@@ -10,8 +10,8 @@
 #include "util/array.h"
 
 /*
- * Maximum depth of JSON: a field class is nested in up to three objects or arrays of the
- * enclosing class.
+ * Maximum depth of JSON. A field class is inside of up to three objects or arrays of the class that
+ * encloses it.
  */
 #define JSON_DEPTH (4 * MAX_DEPTH)
 
@@ -126,7 +126,7 @@ static bool add_environment_entry(struct ctf2 *p, struct ctf2_text *text, const 
 }
 
 /*
- * Add the environment. Skip entries whose names TSDL cannot express, because nothing depends on
+ * Add the environment. Skip entries whose names are not valid in TSDL, because nothing depends on
  * them.
  */
 static bool add_environment(struct ctf2 *p, struct json_object *fragment)
@@ -149,8 +149,8 @@ static bool add_environment(struct ctf2 *p, struct json_object *fragment)
 }
 
 /*
- * Write the trace block. Its uuid is the metadata's uuid if packets contain it; if a tracer wrote
- * both, the metadata's uuid is also the trace's.
+ * Write the trace block. If packets contain a uuid, the block has the metadata's uuid. If a tracer
+ * wrote both, the metadata's uuid is also the uuid of the trace.
  */
 static bool write_trace_block(struct ctf2 *p, const char *uid, const struct ctf2_text *header)
 {
@@ -232,7 +232,7 @@ static bool read_clock_origin(struct ctf2 *p, struct json_object *fragment,
 		       !ctf2_get_number(p, offset, "seconds", &values->seconds) ||
 		       !ctf2_get_count(p, offset, "cycles", UINT64_MAX, &values->cycles)))
 		return false;
-	/* Any other origin is an object. */
+	/* All other origins are objects. */
 	if (!json_object_object_get_ex(fragment, "origin", &origin) ||
 	    json_object_is_type(origin, json_type_object))
 		return true;

@@ -10,10 +10,10 @@
 #define CTF2_WHY_SIZE 160
 
 /*
- * Translate metadata. Return 0 with *@tsdl, which the caller releases with free(); -ENOTSUP if
- * the metadata has a feature that CTF 1.8 lacks or that is not supported here, with a phrase in
- * @why that completes "it has ..."; -EILSEQ if the metadata violates the specification, also with
- * @why; or -ENOMEM.
+ * Translate metadata. Return 0 and set *@tsdl, which the caller frees, or return a negative errno
+ * value. -ENOTSUP means that the metadata has a feature that CTF 1.8 lacks or that is not
+ * supported. -EILSEQ means that the metadata violates the specification. For both, @why completes
+ * "it has ...". -ENOMEM means that memory is exhausted.
  */
 int ctf2_translate(const char *text, char **tsdl, char why[CTF2_WHY_SIZE]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Get properties of JSON objects, and check their types and values. */
+/* Get properties of JSON objects, and check the properties' types and values. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool is_word_among(const char *known, const char *word)
 
 /*
  * Check that all properties are known. Unknown properties and extensions (5.1) may change the
- * meaning of the bytes; attributes (5.2) do not.
+ * meaning of the bytes, but attributes (5.2) cannot.
  */
 bool ctf2_check_properties(struct ctf2 *p, struct json_object *object, const char *known)
 {
@@ -68,7 +68,7 @@ bool ctf2_get_string(struct ctf2 *p, struct json_object *object, const char *key
 	return true;
 }
 
-/* json-c replaces a number that does not fit into 64 bits by the nearest one that does. */
+/* If a number does not fit into 64 bits, json-c returns the nearest number that does. */
 bool ctf2_get_count(struct ctf2 *p, struct json_object *object, const char *key, uint64_t most,
 		    uint64_t *value)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Translate field roles (CTF2-SPEC-2.0, 5.6.1 and 5.8.1) to names with the same meaning in CTF
- * 1.8.
+ * Translate the roles of fields (CTF2-SPEC-2.0, 5.6.1 and 5.8.1) to names that have the same
+ * meaning in CTF 1.8.
  */
 #include <string.h>
 

@@ -24,10 +24,7 @@
 
 /* ---- field locations ----------------------------------------------------- */
 
-/*
- * Return the level of the structure that a step leads to, or -1 if there is no such open
- * structure.
- */
+/* Return the level of the structure to which a step leads, or -1 if no such structure is open. */
 static int follow_path_step(const struct ctf2 *p, int level, struct json_object *step)
 {
 	if (!step)
@@ -55,7 +52,7 @@ static struct ctf2_member *find_member_by_path(struct ctf2 *p, struct json_objec
 	return NULL;
 }
 
-/* Does a lookup by name in TSDL find this member? */
+/* Return whether a lookup by name in TSDL would find this member. */
 static bool is_member_found_by_name(const struct ctf2 *p, const struct ctf2_member *wanted)
 {
 	for (int level = p->num_open; level-- > 0;) {
@@ -110,8 +107,8 @@ static bool is_member_name_taken(const struct structure *in, const char *name)
 }
 
 /*
- * Name the last member. LTTng also prepends "_" to names in CTF 1.8, because they may be TSDL
- * keywords. Readers remove it.
+ * Name the last member. Like LTTng in CTF 1.8, put "_" before the name, because the name may be a
+ * TSDL keyword. Readers remove the "_".
  */
 static bool name_member(struct ctf2 *p, struct structure *in, const char *given)
 {
@@ -211,7 +208,7 @@ bool ctf2_translate_structure(struct ctf2 *p, struct json_object *class, struct 
 
 /* ---- variants ------------------------------------------------------------ */
 
-/* Do the labels contain the name? */
+/* Return whether the labels contain the name. */
 static bool has_label_text(const struct ctf2_text *labels, const char *name)
 {
 	const size_t length = strlen(name);
@@ -226,8 +223,8 @@ static bool has_label_text(const struct ctf2_text *labels, const char *name)
 }
 
 /*
- * Add the ranges of an option to the labels of the selector, under the option's name, unless a
- * mapping with that name has the same ranges.
+ * Add the ranges of an option to the labels of the selector. The label is the option's name. Do
+ * nothing if a mapping with this name has the same ranges.
  */
 static bool add_labels(struct ctf2 *p, struct ctf2_member *selector, const char *name,
 		       struct json_object *option)

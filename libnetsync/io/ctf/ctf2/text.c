@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Append to texts up to a common limit, and store the reason of the first failure. */
+/* Append to texts, all of which share one limit, and store the reason of the first failure. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static const char *const keywords[] = {
 
 /* ---- errors ------------------------------------------------------------------ */
 
-/* Store the first error. Later errors are consequences of it. */
+/* Store the first error. All later errors are consequences of the first one. */
 static bool set_ctf2_error(struct ctf2 *p, int error, const char *format, va_list values)
 {
 	if (p->error)
@@ -99,8 +99,8 @@ bool ctf2_add_text(struct ctf2 *p, struct ctf2_text *text, const char *format, .
 }
 
 /*
- * Replace control characters by "_", because TSDL does not allow them in strings, or escapes
- * them.
+ * Replace control characters by "_". TSDL allows neither these characters nor escapes for them in
+ * strings.
  */
 bool ctf2_add_quoted(struct ctf2 *p, struct ctf2_text *text, const char *string)
 {

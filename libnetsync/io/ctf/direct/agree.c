@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Compare types of the parser here with the field classes of libbabeltrace2. */
+/* Compare the types that this folder's parser finds with the field classes of libbabeltrace2. */
 #include <ctype.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static bool agree_on_variant(const struct ctf_type *type, const bt_field_class *
 			bt_field_class_variant_borrow_option_by_index_const(class, i);
 		const char *name = bt_field_class_variant_option_get_name(option);
 
-		/* In CTF 2 an option may have no name. */
+		/* In CTF 2, options may lack a name. */
 		if ((name && !is_same_field_name(type->members[i].name, name)) ||
 		    !agree_on_type(type->members[i].type,
 				   bt_field_class_variant_option_borrow_field_class_const(option)))
@@ -105,7 +105,7 @@ static bool agree_on_type(const struct ctf_type *type, const bt_field_class *cla
 	return false;
 }
 
-/* Do the type and the class agree, or are both missing? */
+/* Return whether the type and the class agree, or are both missing. */
 static bool agree_on_optional_type(const struct ctf_type *type, const bt_field_class *class)
 {
 	return type && class ? agree_on_type(type, class) : !type && !class;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compare the types that libbabeltrace2 sees with those of the parser here. */
+/* Compare the types that libbabeltrace2 finds with the types that this folder's parser finds. */
 #ifndef NETSYNC_CTF_AGREE_H
 #define NETSYNC_CTF_AGREE_H
 
@@ -8,8 +8,8 @@
 #include "io/ctf/direct/metadata.h"
 
 /*
- * Do all events of a stream class, including headers and contexts, agree with the class of
- * libbabeltrace2, so that the findings of layout.h for that class also hold for the type?
+ * Return whether all events of a stream class, including headers and contexts, agree with the class
+ * of libbabeltrace2. If they do, what layout.h finds for this class is also valid for the type.
  */
 bool agree_on_stream(const struct metadata *metadata, const bt_stream_class *class);
 

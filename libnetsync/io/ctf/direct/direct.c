@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Start a walk for each stream in a trace's directory. */
+/* Create a reader for each stream in a trace's directory. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct ctf_walk *walk; /* NULL after direct_take_walk() took it */
+	struct ctf_walk *walk; /* NULL after direct_take_walk() */
 	uint64_t stream_id;
 	uint64_t instance;
 };
@@ -21,14 +21,14 @@ enum agreed { NOT_KNOWN, AGREED, DIFFERENT };
 
 struct direct {
 	struct metadata metadata;
-	enum agreed *agreed; /* indexed by stream class in @metadata */
+	enum agreed *agreed; /* by the index of the stream class in @metadata */
 	struct file *files;
 	size_t num_files;
 };
 
 /*
- * Add a stream file. Return false if the file cannot be read, because it might then belong to
- * any stream.
+ * Add a stream file. Return false if the file cannot be read, because it could then belong to any
+ * stream.
  */
 static bool add_stream_file(struct direct *direct, const char *path, const char *name)
 {
@@ -104,7 +104,7 @@ void direct_free(struct direct *direct)
 	free(direct);
 }
 
-/* Does libbabeltrace2 see the same types of a stream class as the parser here? */
+/* Return whether libbabeltrace2 finds the same types for a stream class as this folder's parser. */
 static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class *class)
 {
 	const struct stream_type *stream = metadata_find_stream(&direct->metadata,
@@ -119,7 +119,7 @@ static bool is_stream_class_agreed(struct direct *direct, const bt_stream_class 
 	return *agreed == AGREED;
 }
 
-/* Return the first file of a stream, or NULL if no file of the stream remains. */
+/* Return the first file of a stream, or NULL if all of its files have been returned. */
 static struct file *find_stream_file(struct direct *direct, const bt_stream *stream)
 {
 	const char *name = bt_stream_get_name(stream);
@@ -135,10 +135,10 @@ static struct file *find_stream_file(struct direct *direct, const bt_stream *str
 
 /* ---- streams in several files --------------------------------------------- */
 
-/* One of the files of a stream. The tracer begins a new file when one reaches a certain size. */
+/* One of a stream's files. The tracer begins a new file when a file reaches a certain size. */
 struct stream_part {
 	struct file *file;
-	uint64_t first, last; /* begin times of its first and last packet (cycles) */
+	uint64_t first, last; /* begin of its first and last packet (cycles) */
 };
 
 static int compare_parts_by_time(const void *a, const void *b)
@@ -165,8 +165,8 @@ static size_t list_stream_parts(struct direct *direct, const struct file *first,
 }
 
 /*
- * Sort the parts by time. libbabeltrace2 reads the packets of all parts in time order. Return
- * false if this is not the same as reading one part after the other.
+ * Sort the parts by time. libbabeltrace2 reads the packets of all parts in order of time. If this
+ * differs from reading one part after the other, return false.
  */
 static bool order_stream_parts(struct stream_part *parts, size_t num)
 {
@@ -209,7 +209,7 @@ struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream
 	if (!file || file->stream_id != bt_stream_class_get_id(class) ||
 	    !is_stream_class_agreed(direct, class))
 		return NULL;
-	/* If there is no stream number, each file is a stream. */
+	/* Without stream numbers, each file is a stream. */
 	if (file->instance != UINT64_MAX)
 		return take_stream_parts(direct, file);
 	walk = file->walk;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Read streams in LTTng's layout without libbabeltrace2, which takes many times as long to read
- * events that are not needed. If a trace, a stream, or the rest of a stream has an unknown
- * layout, it is left to libbabeltrace2.
+ * Read streams in LTTng's layout without libbabeltrace2, which takes many times as long for events
+ * that are not needed. If a trace, a stream or the rest of a stream has an unknown layout,
+ * libbabeltrace2 must read it.
  */
 #ifndef NETSYNC_CTF_DIRECT_H
 #define NETSYNC_CTF_DIRECT_H
@@ -14,15 +14,14 @@
 struct direct;
 
 /*
- * Open a trace's directory, whose metadata is @text. Return NULL if no stream can be read by
- * this reader.
+ * Open a trace's directory. @text is its metadata. Return NULL if no stream can be read directly.
  */
 struct direct *direct_new(const char *folder, const char *text);
 void direct_free(struct direct *direct);
 
 /*
- * Take over the walk through a stream, to be released with walk_free() before direct_free().
- * Return NULL if the stream cannot be read by this reader.
+ * Return the reader of a stream. The caller then owns the reader, and must call walk_free() before
+ * direct_free(). Return NULL if the stream cannot be read directly.
  */
 struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream);
 

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Types parsed from CTF 1.8 (TSDL) or CTF 2 metadata as LTTng writes it. */
+/* The types in CTF 1.8 (TSDL) or CTF 2 metadata as LTTng writes it. */
 #ifndef NETSYNC_CTF_METADATA_H
 #define NETSYNC_CTF_METADATA_H
 
 #include "io/ctf/direct/type.h"
 #include "io/io.h"
 
-/* The type of all events with one id in one stream class. */
+/* The type of all events that have a certain id in a stream class. */
 struct ctf_event_type {
 	uint64_t stream_id;
 	uint64_t id;
 	char *name;
-	const struct ctf_type *context; /* NULL if none */
-	const struct ctf_type *fields;	/* NULL if none */
+	const struct ctf_type *context; /* or NULL */
+	const struct ctf_type *fields;	/* or NULL */
 };
 
 struct stream_type {
 	uint64_t id;
 	const struct ctf_type *packet_context;
 	const struct ctf_type *event_header;
-	const struct ctf_type *event_context; /* NULL if none */
-	/* Indexed by id; NULL if there is no event with this id. */
+	const struct ctf_type *event_context; /* or NULL */
+	/* Indexed by id. NULL if no event has this id. */
 	const struct ctf_event_type **events;
 	uint64_t num_events;
 };
@@ -46,8 +46,8 @@ struct metadata {
 };
 
 /*
- * Parse metadata. Return 0; -ENOTSUP if the metadata has a feature that LTTng does not use; or
- * -ENOMEM. Call metadata_release() in every case.
+ * Parse metadata. Return 0 or a negative errno value. -ENOTSUP means that the metadata has a
+ * feature that LTTng does not use. Call metadata_release() even on failure.
  */
 int metadata_parse(struct metadata *metadata, const char *text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Parse type declarations in metadata to struct ctf_type. */
+/* Parse declarations of types in metadata into struct ctf_type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const struct ctf_type *find_alias(const struct tsdl_parser *p, const char
 	return NULL;
 }
 
-/* Name a type. Take ownership of @name. */
+/* Give a type a name. This function takes ownership of @name. */
 bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type)
 {
 	struct type_alias *last;
@@ -59,7 +59,9 @@ static const struct ctf_type *parse_named_type(struct tsdl_parser *p)
 	size_t used = 0;
 
 	while (tsdl_append_word(p, full, &used, ' ')) {
-		/* The longest known type name; the next word is the field's name. */
+		/*
+		 * Use the longest known name of a type. The word after it is the name of the field.
+		 */
 		found = find_alias(p, full);
 		if (found) {
 			type = found;
@@ -135,7 +137,7 @@ static bool parse_type_size(struct tsdl_parser *p, struct ctf_type *type)
 	return tsdl_parse_count(p, 64, &type->size) && type->size;
 }
 
-/* Parse the digits of a floating-point number. Its size is the sum of both parts. */
+/* Parse the sizes of a floating-point number's parts. Its size is their sum. */
 static bool parse_float_digits(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
@@ -281,7 +283,7 @@ static const struct ctf_type *parse_enum_type(struct tsdl_parser *p)
 
 /* ---- structures ---------------------------------------------------------- */
 
-/* Add a member. Take ownership of @name. */
+/* Add a member. This function takes ownership of @name. */
 static bool add_type_member(struct tsdl_parser *p, struct ctf_type *type, char *name,
 			    const struct ctf_type *inner)
 {
@@ -301,8 +303,8 @@ static bool add_type_member(struct tsdl_parser *p, struct ctf_type *type, char *
 }
 
 /*
- * Find a member in the open structures, the inner ones first. Leading underscores must be the
- * same in both places.
+ * Find a member in the open structures, beginning with the innermost. Leading underscores are
+ * compared, too.
  */
 static struct type_member *find_open_member(const struct tsdl_parser *p, const char *name)
 {
@@ -316,7 +318,7 @@ static struct type_member *find_open_member(const struct tsdl_parser *p, const c
 	return NULL;
 }
 
-/* Return the slot of an earlier integer member, or NO_SLOT if there is none. */
+/* Return the slot of an earlier integer member. Return NO_SLOT if there is none. */
 static int find_member_slot(struct tsdl_parser *p, const char *name, const struct ctf_type **type)
 {
 	struct type_member *m = name ? find_open_member(p, name) : NULL;
@@ -329,7 +331,7 @@ static int find_member_slot(struct tsdl_parser *p, const char *name, const struc
 	return m->slot;
 }
 
-/* Parse the name of a member, and return the member's slot. */
+/* Parse the name of a member. Return the member's slot. */
 static int parse_slot_name(struct tsdl_parser *p, const struct ctf_type **type)
 {
 	char *text = tsdl_parse_name(p);
@@ -340,7 +342,7 @@ static int parse_slot_name(struct tsdl_parser *p, const struct ctf_type **type)
 }
 
 /*
- * Parse an array or sequence if brackets follow. Arrays of arrays are not supported, because no
+ * If brackets follow, parse an array or a sequence. Nested arrays are not supported, because no
  * tracer writes them.
  */
 static const struct ctf_type *parse_array_brackets(struct tsdl_parser *p,
@@ -412,7 +414,7 @@ const struct ctf_type *tsdl_parse_structure(struct tsdl_parser *p)
 	return type;
 }
 
-/* Map the labels of a variant's tag to the options with the same names. */
+/* Find the option for each label of a variant's tag. Both have the same name. */
 static bool map_variant_options(struct tsdl_parser *p, struct ctf_type *variant)
 {
 	const struct ctf_type *tag = variant->tag;

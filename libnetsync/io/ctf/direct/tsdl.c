@@ -142,7 +142,7 @@ static bool add_stream_type(struct tsdl_parser *p, const struct tsdl_block *b)
 	return true;
 }
 
-/* Add an event. Take ownership of its name. */
+/* Add an event. This function takes ownership of the event's name. */
 static bool add_event_type(struct tsdl_parser *p, struct tsdl_block *b)
 {
 	struct metadata *out = p->out;
@@ -205,8 +205,8 @@ static bool parse_declarations(struct tsdl_parser *p)
 /* ---- public functions --------------------------------------------------- */
 
 /*
- * Find the byte order, which must be known before the first integer. LTTng writes it in this form
- * in only one place.
+ * Find the byte order, which must be known before the first integer is parsed. LTTng writes it in
+ * this form in one place only.
  */
 static bool find_tsdl_byte_order(struct tsdl_parser *p, const char *text)
 {
@@ -223,7 +223,7 @@ static bool find_tsdl_byte_order(struct tsdl_parser *p, const char *text)
 	return tsdl_consume_punctuation(p, ";") && !strstr(p->at, words);
 }
 
-/* Index a stream's events by id; LTTng numbers them from 0 on. */
+/* Index a stream's events by their ids. LTTng assigns ids from 0 on. */
 static bool index_stream_events(struct tsdl_parser *p, struct stream_type *stream)
 {
 	const struct metadata *out = p->out;
@@ -289,7 +289,7 @@ int metadata_parse(struct metadata *metadata, const char *text)
 
 static void free_type(struct ctf_type *type)
 {
-	/* An enumeration owns its labels; its integer type has none. */
+	/* An enumeration owns its labels. The integer type that it refers to has no labels. */
 	for (size_t i = 0; i < type->num_labels; i++)
 		free(type->labels[i].name);
 	free(type->labels);

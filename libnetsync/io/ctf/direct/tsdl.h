@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions shared by the files of the metadata parser (TSDL). The parser does not validate
- * metadata, because libbabeltrace2 has read it before. If the metadata has an unknown feature,
- * the parser gives up, and libbabeltrace2 reads the trace.
+ * Functions that the files of the TSDL parser share. The parser does not check whether metadata is
+ * valid, because libbabeltrace2 has already read it. If metadata has an unknown feature, the parser
+ * gives up, and libbabeltrace2 reads the trace.
  */
 #ifndef NETSYNC_CTF_TSDL_H
 #define NETSYNC_CTF_TSDL_H
@@ -10,19 +10,22 @@
 #include "io/ctf/direct/metadata.h"
 
 /*
- * Limits of the parser. Traces whose metadata exceeds them are left to libbabeltrace2. All are
- * chosen, many times what the metadata of LTTng 2.13 in selftests/data has.
+ * Limits of the parser. If metadata exceeds them, libbabeltrace2 reads the trace. All are chosen to
+ * be many times what the metadata of LTTng 2.13 in selftests/data needs.
  */
 #define MAX_DEPTH 32	   /* nesting depth of structures */
 #define MAX_ALIGN 4096	   /* bits */
-#define NAME_SIZE 256	   /* size of a type's name of several words (bytes) */
-#define MAX_SLOTS 4096	   /* fields that are a length or a tag of another field */
+#define NAME_SIZE 256	   /* size of a type's name, which may have several words (bytes) */
+#define MAX_SLOTS 4096	   /* fields that are the length or the tag of another field */
 #define MAX_LABELS 1024	   /* labels of an enumeration */
 #define MAX_OPTIONS 64	   /* options of a variant */
 #define MAX_ALIASES 256	   /* names of types */
 #define MAX_EVENT_ID 65534 /* id of an event in its stream class */
 
-/* State of the parser. big_endian is the trace's byte order, which is the default for integers. */
+/*
+ * State of the parser. big_endian is the byte order of the trace, which applies to integers without
+ * a byte order of their own.
+ */
 struct tsdl_parser {
 	struct metadata *out;
 	const char *at;
@@ -39,7 +42,7 @@ void tsdl_skip_space(struct tsdl_parser *p); /* also skips comments */
 size_t tsdl_get_word_length(struct tsdl_parser *p);
 bool tsdl_consume_punctuation(struct tsdl_parser *p, const char *punctuation);
 bool tsdl_consume_word(struct tsdl_parser *p, const char *word);
-/* The caller releases the results of the following functions with free(). */
+/* The caller frees the results of the following functions. */
 char *tsdl_copy_text(struct tsdl_parser *p, const char *from, size_t length);
 char *tsdl_parse_name(struct tsdl_parser *p);
 /*
@@ -50,7 +53,7 @@ char *tsdl_parse_literal(struct tsdl_parser *p);
 /* Consume a signed 64-bit number. tsdl_parse_count() consumes an unsigned number up to @most. */
 bool tsdl_parse_number(struct tsdl_parser *p, int64_t *value);
 bool tsdl_parse_count(struct tsdl_parser *p, uint64_t most, uint64_t *value);
-/* Append @between and the next word to a name, which has @used bytes so far. */
+/* Append @between and the next word to a name. The name already has @used bytes. */
 bool tsdl_append_word(struct tsdl_parser *p, char full[NAME_SIZE], size_t *used, char between);
 
 /* ---- tsdl-type.c: NULL or false also if out of memory -------------------- */
@@ -59,7 +62,7 @@ const struct ctf_type *tsdl_parse_type(struct tsdl_parser *p);
 /* Parse a structure, after the word "struct". */
 const struct ctf_type *tsdl_parse_structure(struct tsdl_parser *p);
 bool tsdl_parse_byte_order(struct tsdl_parser *p, struct ctf_type *type);
-/* Name a type. Take ownership of @name. */
+/* Give a type a name. This function takes ownership of @name. */
 bool tsdl_add_alias(struct tsdl_parser *p, char *name, const struct ctf_type *type);
 
 #endif

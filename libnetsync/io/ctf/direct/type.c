@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read the integers of a type at a position in a packet, and advance the position. */
+/* Read the integers of a type at a position in a packet. Advance the position. */
 #include <endian.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ void type_finish(struct ctf_type *type)
 
 /* ---- integers ------------------------------------------------------------ */
 
-/* Read an integer that does not consist of whole bytes, in the given byte order. */
+/* Read an integer that is not made of whole bytes, in the given byte order. */
 static uint64_t gather_bits(const struct bit_cursor *c, uint64_t size, bool big_endian)
 {
 	uint64_t value = 0;
@@ -114,7 +114,9 @@ static uint64_t load_integer(const uint8_t *from, uint64_t bytes, bool big_endia
 	return value;
 }
 
-/* Align, and check the byte order: one byte cannot have parts of both orders. */
+/*
+ * Align the position and check the byte order: a byte cannot be shared by integers of both orders.
+ */
 static bool check_integer_start(const struct ctf_type *type, struct bit_cursor *c)
 {
 	if (!align_cursor(c, type->align))
@@ -169,7 +171,7 @@ ptrdiff_t type_choose_option(const struct ctf_type *variant, const uint64_t *slo
 							    (int64_t)value <= (int64_t)label->hi :
 						    label->lo <= value && value <= label->hi;
 
-		/* Other labels may have the same values. */
+		/* Several labels may have the same value. */
 		if (is_in && variant->options[i] >= 0)
 			return variant->options[i];
 	}
@@ -196,7 +198,10 @@ static bool skip_elements(const struct ctf_type *type, struct bit_cursor *c, uin
 	if (type->element->is_fixed)
 		return !__builtin_mul_overflow(length, type->element->size, &bits) &&
 		       skip_bits(c, bits);
-	/* Elements of size 0 would be read forever; others advance the cursor. */
+	/*
+	 * If elements had size 0, reading them would not advance the cursor, and the loop could be
+	 * endless.
+	 */
 	for (uint64_t i = 0; i < length; i++) {
 		const uint64_t before = c->at;
 
@@ -272,7 +277,7 @@ bool type_skip_to_member(const struct ctf_type *type, struct bit_cursor *c, size
 			i++;
 			continue;
 		}
-		/* Skip the run to its end, or up to the wanted member. */
+		/* Skip the run to its end or to the requested member. */
 		if (m->next > member)
 			bits -= type->members[member].run_bits;
 		if (!align_cursor(c, BYTE) || !skip_bits(c, bits))

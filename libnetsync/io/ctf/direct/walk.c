@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read the events of CTF 1.8 stream files (specification, 5 and 6) in order, by the types of
- * their packets and events. Only the usual packet layout is supported. If another layout is
- * found, the walk ends, and libbabeltrace2 reports the error.
+ * Read the events of CTF 1.8 stream files (specification, 5 and 6) in order, using the types of
+ * their packets and events. Only the usual packet layout is supported. If another layout is found,
+ * this reader ends, and libbabeltrace2 reports the error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 /* Magic number of a packet (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
 #define BYTE 8 /* bits */
-/* Number of bytes released at a time, a multiple of all page sizes. Chosen. */
+/* Number of bytes that are released at a time. A multiple of all page sizes. Chosen. */
 #define DROP_SIZE (1 << 18)
-#define NOTHING UINT64_MAX /* value of a missing field */
+#define NOTHING UINT64_MAX /* stands for a missing field */
 
 /* Fields of a packet's header and context. */
 struct ctf_packet {
@@ -36,8 +36,8 @@ struct ctf_walk {
 	const uint8_t *data;
 	uint64_t size;		 /* bytes */
 	uint64_t next;		 /* offset of the next packet (bytes) */
-	uint64_t dropped;	 /* number of bytes from the beginning that were released */
-	struct ctf_walk *behind; /* walk through the next file; NULL if none */
+	uint64_t dropped;	 /* number of bytes at the beginning that have been released */
+	struct ctf_walk *behind; /* reader of the next file, or NULL */
 	bool in_packet;
 	struct ctf_packet packet;
 	struct bit_cursor at;
@@ -49,7 +49,7 @@ struct ctf_walk {
 
 /* ---- packets ------------------------------------------------------------- */
 
-/* Field names of a header or context, and the members that they set. */
+/* Names of fields in a header or context, and the members that they set. */
 struct named {
 	const char *name;
 	size_t at; /* offset of the member in struct ctf_packet */
@@ -94,19 +94,19 @@ static bool use_packet_integer(void *data, const char *name, const struct ctf_ty
 		if (strcmp(name, n->name))
 			continue;
 		memcpy((char *)t->packet + n->at, &value, sizeof(value));
-		/* A partial clock would have to be completed from earlier packets. */
+		/* A clock with few bits would have to be completed from earlier packets. */
 		return !type->is_signed &&
 		       (n->may_be_clock ? type->is_clock && type->size == 64 : !type->is_clock);
 	}
 	if (strcmp(name, "timestamp_end"))
 		return !type->is_clock;
-	/* A partial end time is not needed. */
+	/* An end time with few bits is not needed. */
 	if (type->is_clock && !type->is_signed && type->size == 64)
 		t->packet->end = value;
 	return true;
 }
 
-/* Is the uuid of a packet the trace's uuid? */
+/* Return whether a packet has the uuid of the trace. */
 static bool is_packet_of_trace(const struct metadata *metadata, struct bit_cursor c)
 {
 	const struct ctf_type *header = metadata->packet_header;
@@ -150,7 +150,10 @@ static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c
 	       c->at <= packet->content_bits;
 }
 
-/* Does a counter decrease, or a packet number repeat? If so, libbabeltrace2 reads the rest. */
+/*
+ * Return whether a counter decreases or a packet number occurs twice. If so, libbabeltrace2 reads
+ * the rest.
+ */
 static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_packet *packet)
 {
 	const struct ctf_packet *last = &walk->packet;
@@ -160,7 +163,9 @@ static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_p
 		(packet->number == last->number && packet->number != NOTHING));
 }
 
-/* Count losses since @lost in struct walked. Return WALK_LOST, or WALK_EVENT if there are none. */
+/*
+ * Count losses since the last packet in @lost. Return WALK_LOST, or WALK_EVENT if nothing was lost.
+ */
 static int count_packet_losses(struct ctf_walk *walk, const struct ctf_packet *packet,
 			       uint64_t *lost)
 {
@@ -185,7 +190,7 @@ static struct bit_cursor make_walk_cursor(const struct ctf_walk *walk, uint64_t 
 				    .slots = (uint64_t *)walk->slots };
 }
 
-/* Release the pages that were read, so that a walk's memory does not grow with its file. */
+/* Release the pages that were read, so that memory use does not grow with the file. */
 static void drop_read_pages(struct ctf_walk *walk)
 {
 	const uint64_t end = walk->next & ~(uint64_t)(DROP_SIZE - 1);
@@ -201,7 +206,7 @@ static bool is_packet_before_window(const struct ctf_walk *walk, const struct ct
 	return packet->end < walk->wanted_from && packet->begin <= packet->end;
 }
 
-/* Start the next packet. Return as walk_read_event() does. */
+/* Start the next packet. Return the same values as walk_read_event(). */
 static int begin_walk_packet(struct ctf_walk *walk, uint64_t *lost)
 {
 	struct bit_cursor c = make_walk_cursor(walk, walk->next);
@@ -234,7 +239,7 @@ struct event_head {
 	uint64_t clock;
 };
 
-/* Complete a clock value from its @bits recorded low bits. The clock never goes back. */
+/* Complete a clock value, of which the low @bits were recorded. The clock never goes back. */
 static uint64_t extend_partial_clock(uint64_t clock, uint64_t part, uint64_t bits)
 {
 	uint64_t mask;
@@ -284,7 +289,7 @@ static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
 	event->cpu = walk->packet.cpu;
 	event->clock = head.clock;
 	event->fields = c;
-	/* An event of size 0 would be read forever. */
+	/* If an event had size 0, reading would never end. */
 	if (!skip_optional_type(type->fields, &c) || c.at == walk->at.at)
 		return false;
 	walk->at = c;
@@ -300,7 +305,7 @@ static void unmap_stream_file(struct ctf_walk *walk)
 	walk->data = NULL;
 }
 
-/* Continue with the next file in place of this one. Return false if there is no next file. */
+/* Continue with the next file. Return false if there is no next file. */
 static bool continue_with_next_file(struct ctf_walk *walk)
 {
 	struct ctf_walk *behind = walk->behind;
@@ -348,7 +353,7 @@ static bool map_stream_file(struct ctf_walk *walk, const char *path)
 	close(fd);
 	if (data == MAP_FAILED)
 		return false;
-	/* The page cache may hold the file in 2 MiB pages, which cannot be released in parts. */
+	/* The page cache may have the file in pages of 2 MiB, of which parts cannot be released. */
 	madvise(data, st.st_size, MADV_NOHUGEPAGE);
 	walk->data = data;
 	walk->size = st.st_size;
