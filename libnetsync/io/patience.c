@@ -133,7 +133,7 @@ struct disk *io_new_disk(struct netsync_io *io)
 
 int io_probe_path(struct netsync_io *io, const char *path)
 {
-	const int ret = disk_walk(io->disk, path);
+	const int ret = disk_visit_files(io->disk, path);
 
 	return ret ? io_fail_file(io, path, ret) : 0;
 }

@@ -31,7 +31,7 @@ int64_t io_get_warning_ms(const struct netsync_io *io);
 /* Create the process that reads @io's files. Return NULL if out of memory. */
 struct disk *io_new_disk(struct netsync_io *io);
 /*
- * Walk through @path in another process, and read the beginning of each file, so that this
+ * Visit all files below @path in another process, and read the beginning of each file, so that this
  * process cannot get stuck on a failed disk. Return 0, or -ETIMEDOUT after io_fail().
  */
 int io_probe_path(struct netsync_io *io, const char *path);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/ctf/direct/walk.h"
+#include "io/ctf/direct/reader.h"
 
 static char *read_text_of_path(const char *path)
 {
@@ -35,14 +35,14 @@ static bool print_field_integer(void *data, const char *name, const struct ctf_t
 	return true;
 }
 
-static void print_walked_stream(const struct metadata *metadata, const char *path)
+static void print_direct_stream(const struct metadata *metadata, const char *path)
 {
-	struct ctf_walk *walk = walk_new(metadata, path);
-	struct walked event;
+	struct direct_reader *reader = direct_reader_new(metadata, path);
+	struct direct_event event;
 	int ret = -1;
 
-	while (walk && (ret = walk_read_event(walk, &event)) > 0) {
-		if (ret == WALK_LOST)
+	while (reader && (ret = direct_reader_read_event(reader, &event)) > 0) {
+		if (ret == DIRECT_LOST)
 			continue;
 		printf("%" PRIu64 " %s", event.clock, event.type->name);
 		if (event.type->fields && !type_visit_integers(event.type->fields, &event.fields,
@@ -50,11 +50,12 @@ static void print_walked_stream(const struct metadata *metadata, const char *pat
 			printf(" ?");
 		printf("\n");
 	}
-	if (walk)
-		printf("lost %" PRIu64 " %" PRIu64 "\n", walk_get_counts(walk)->lost_events,
-		       walk_get_counts(walk)->lost_packets);
+	if (reader)
+		printf("lost %" PRIu64 " %" PRIu64 "\n",
+		       direct_reader_get_counts(reader)->lost_events,
+		       direct_reader_get_counts(reader)->lost_packets);
 	printf("%s\n", ret ? "stopped" : "end");
-	walk_free(walk);
+	direct_reader_free(reader);
 }
 
 int main(int argc, char **argv)
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 	text = read_text_of_path(argv[1]);
 	ret = metadata_parse(&metadata, text);
 	for (int i = 2; i < argc && !ret; i++)
-		print_walked_stream(&metadata, argv[i]);
+		print_direct_stream(&metadata, argv[i]);
 	metadata_release(&metadata);
 	free(text);
 	return ret ? 3 : 0;

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/ctf/direct/walk.h"
+#include "io/ctf/direct/reader.h"
 
 #define SEPARATOR "\n%%\n"
 
@@ -28,27 +28,27 @@ static bool count_visited_integer(void *data, const char *name, const struct ctf
  * Read the events like a reader does: twice from the same file, as if it were two files. If the
  * packets are in order of time, also read only the events after half of the time.
  */
-static void walk_metadata_twice(const struct metadata *metadata, const char *path, bool twice)
+static void read_streams_twice(const struct metadata *metadata, const char *path, bool twice)
 {
-	struct ctf_walk *walk = walk_new(metadata, path);
+	struct direct_reader *reader = direct_reader_new(metadata, path);
 	uint64_t first = 0, last = 0;
 	volatile uint64_t sum = 0;
-	struct walked event;
+	struct direct_event event;
 	int ret;
 
-	if (walk && walk_get_times(walk, &first, &last) && !twice)
-		walk_set_begin(walk, first + (last - first) / 2);
-	if (walk && twice)
-		walk_append(walk, walk_new(metadata, path));
-	while (walk && (ret = walk_read_event(walk, &event)) > 0) {
-		uint64_t values = ret == WALK_LOST ? event.lost : event.clock;
+	if (reader && direct_reader_get_times(reader, &first, &last) && !twice)
+		direct_reader_set_begin(reader, first + (last - first) / 2);
+	if (reader && twice)
+		direct_reader_append(reader, direct_reader_new(metadata, path));
+	while (reader && (ret = direct_reader_read_event(reader, &event)) > 0) {
+		uint64_t values = ret == DIRECT_LOST ? event.lost : event.clock;
 
-		if (ret == WALK_EVENT && event.type->fields)
+		if (ret == DIRECT_EVENT && event.type->fields)
 			type_visit_integers(event.type->fields, &event.fields,
 					    count_visited_integer, &values);
 		sum += values;
 	}
-	walk_free(walk);
+	direct_reader_free(reader);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,8 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd >= 0 && stream && write(fd, stream, data + size - stream) == data + size - stream) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		if (!metadata_parse(&metadata, text)) {
-			walk_metadata_twice(&metadata, path, false);
-			walk_metadata_twice(&metadata, path, true);
+			read_streams_twice(&metadata, path, false);
+			read_streams_twice(&metadata, path, true);
 		}
 		metadata_release(&metadata);
 	}

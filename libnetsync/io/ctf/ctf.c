@@ -64,7 +64,7 @@ static void divide_ctf_streams(struct trace *trace, uint32_t most)
 	const struct ctf_opened *opened = &((struct ctf *)trace->state)->opened;
 	bool same = true;
 
-	if (!opened->all_walked)
+	if (!opened->all_direct)
 		return;
 	if (most > opened->streams)
 		most = (uint32_t)opened->streams;

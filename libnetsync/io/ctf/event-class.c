@@ -283,18 +283,19 @@ static int get_bt_value(const struct ctf_raw *raw, const bt_field *field,
 
 /* ---- values that direct/ has read ---------------------------------------- */
 
-static const struct ctf_type *get_scope_type(const struct walked *walked, enum event_scope scope)
+static const struct ctf_type *get_scope_type(const struct direct_event *direct,
+					     enum event_scope scope)
 {
-	return scope == SCOPE_SPECIFIC ? walked->type->context :
-	       scope == SCOPE_COMMON   ? walked->common :
-					 walked->type->fields;
+	return scope == SCOPE_SPECIFIC ? direct->type->context :
+	       scope == SCOPE_COMMON   ? direct->common :
+					 direct->type->fields;
 }
 
-static struct bit_cursor get_scope_cursor(const struct walked *walked, enum event_scope scope)
+static struct bit_cursor get_scope_cursor(const struct direct_event *direct, enum event_scope scope)
 {
-	return scope == SCOPE_SPECIFIC ? walked->specific :
-	       scope == SCOPE_COMMON   ? walked->context :
-					 walked->fields;
+	return scope == SCOPE_SPECIFIC ? direct->specific :
+	       scope == SCOPE_COMMON   ? direct->context :
+					 direct->fields;
 }
 
 /* Get the bytes in an array of 8-bit integers. Return 0 or -ENOMEM. */
@@ -338,16 +339,16 @@ static int read_array_value(const struct ctf_raw *raw, const struct ctf_type *ty
 	return ret;
 }
 
-static int read_walked_value(const struct ctf_raw *raw, const struct ctf_field_place *place,
+static int read_direct_value(const struct ctf_raw *raw, const struct ctf_field_place *place,
 			     struct netsync_io_value *value)
 {
-	const struct ctf_type *structure = get_scope_type(raw->walked, place->scope);
+	const struct ctf_type *structure = get_scope_type(raw->direct, place->scope);
 	const struct ctf_type *type = structure->members[place->member].type;
-	struct bit_cursor at = get_scope_cursor(raw->walked, place->scope);
+	struct bit_cursor at = get_scope_cursor(raw->direct, place->scope);
 	uint64_t number = 0;
 
 	/*
-	 * This call and the next ones cannot fail, because walk_read_event() has already skipped
+	 * This call and the next ones cannot fail, because direct_reader_read_event() has already skipped
 	 * all fields.
 	 */
 	type_skip_to_member(structure, &at, place->member);
@@ -378,7 +379,7 @@ int ctf_get_value(const struct event_raw *of, uint32_t field, struct netsync_io_
 	const struct ctf_field_place *place = &raw->class->places[field];
 
 	if (!raw->bt)
-		return read_walked_value(raw, place, value);
+		return read_direct_value(raw, place, value);
 	return get_bt_value(raw,
 			    bt_field_structure_borrow_member_field_by_index_const(
 				    get_scope_field(raw->bt, place->scope), place->member),

@@ -5,7 +5,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "io/ctf/direct/walk.h"
+#include "io/ctf/direct/reader.h"
 #include "io/events.h"
 
 enum event_scope { SCOPE_SPECIFIC, SCOPE_COMMON, SCOPE_PAYLOAD, NUM_SCOPES };
@@ -61,8 +61,8 @@ void value_copies_free(struct value_copies *copies);
 struct ctf_raw {
 	struct event_raw raw;
 	const struct ctf_event_class *class;
-	const bt_event *bt; /* the event, or NULL if direct/ has read it as @walked */
-	const struct walked *walked;
+	const bt_event *bt; /* the event, or NULL if direct/ has read it as @direct */
+	const struct direct_event *direct;
 	struct value_copies *copies;
 };
 

@@ -37,15 +37,15 @@ static int begin_event_stream(struct event_stream *stream, const bt_message *mes
 	if (!find_stream_classes(stream, class))
 		return -ENOMEM;
 	if (stream->trace->direct && clock && ctf_clock_set(&stream->clock, clock))
-		stream->walk = direct_take_walk(stream->trace->direct, bt);
+		stream->reader = direct_take_reader(stream->trace->direct, bt);
 	return 0;
 }
 
-/* ---- walked events -------------------------------------------------------- */
+/* ---- events that are read directly ------------------------------------------- */
 
-static void set_walked_time(struct event_stream *stream)
+static void set_direct_event_time(struct event_stream *stream)
 {
-	stream->has_time = ctf_clock_time(&stream->clock, stream->walked_event.clock,
+	stream->has_time = ctf_clock_time(&stream->clock, stream->direct_event.clock,
 					  &stream->time_ns) &&
 			   !__builtin_add_overflow(stream->time_ns, stream->trace->shift_ns,
 						   &stream->time_ns);
@@ -55,26 +55,26 @@ static void set_walked_time(struct event_stream *stream)
  * Read the next event directly. Return the same values as event_stream_find_next(), or -EILSEQ if
  * libbabeltrace2 must continue.
  */
-static int walk_to_next_event(struct event_stream *stream)
+static int read_next_event_directly(struct event_stream *stream)
 {
-	const int ret = walk_read_event(stream->walk, &stream->walked_event);
+	const int ret = direct_reader_read_event(stream->reader, &stream->direct_event);
 
 	if (ret == -EILSEQ) {
-		stream->walked = *walk_get_counts(stream->walk);
-		walk_free(stream->walk);
-		stream->walk = NULL;
+		stream->already_read = *direct_reader_get_counts(stream->reader);
+		direct_reader_free(stream->reader);
+		stream->reader = NULL;
 		return ret;
 	}
 	stream->message = NULL;
-	stream->is_loss = ret == WALK_LOST;
-	if (ret == WALK_EVENT) {
-		set_walked_time(stream);
+	stream->is_loss = ret == DIRECT_LOST;
+	if (ret == DIRECT_EVENT) {
+		set_direct_event_time(stream);
 	} else {
 		stream->has_time = false;
-		stream->lost = stream->walked_event.lost ? stream->walked_event.lost :
+		stream->lost = stream->direct_event.lost ? stream->direct_event.lost :
 							   NETSYNC_IO_LOST_SOME;
 	}
-	return ret != WALK_END;
+	return ret != DIRECT_END;
 }
 
 /* ---- messages ------------------------------------------------------------- */
@@ -111,10 +111,10 @@ static void set_message_loss(struct event_stream *stream)
 }
 
 /* Return whether a message was already read directly. Count such messages down. */
-static bool was_event_walked(struct event_stream *stream, bt_message_type type)
+static bool was_event_read_directly(struct event_stream *stream, bt_message_type type)
 {
-	return walk_skip_counted(&stream->walked, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
-				 type == BT_MESSAGE_TYPE_EVENT);
+	return direct_counts_skip(&stream->already_read, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,
+				  type == BT_MESSAGE_TYPE_EVENT);
 }
 
 /* Use the next message. Return 1 if it is an event or a loss, 0 if it is not used, or -ENOMEM. */
@@ -130,12 +130,13 @@ static int use_event_message(struct event_stream *stream)
 		 * If the stream can be read directly, this begins immediately, and messages remain
 		 * queued.
 		 */
-		if (ret || stream->walk)
+		if (ret || stream->reader)
 			return ret;
 	}
 	stream->message = message;
 	stream->is_loss = type == BT_MESSAGE_TYPE_DISCARDED_EVENTS;
-	if (!was_event_walked(stream, type) && (stream->is_loss || type == BT_MESSAGE_TYPE_EVENT)) {
+	if (!was_event_read_directly(stream, type) &&
+	    (stream->is_loss || type == BT_MESSAGE_TYPE_EVENT)) {
 		if (stream->is_loss)
 			set_message_loss(stream);
 		else
@@ -173,8 +174,8 @@ static int find_next_event(struct event_stream *stream)
 		stream->at++;
 	}
 	for (;;) {
-		if (stream->walk) {
-			ret = walk_to_next_event(stream);
+		if (stream->reader) {
+			ret = read_next_event_directly(stream);
 			if (ret != -EILSEQ)
 				return ret;
 		}
@@ -247,9 +248,9 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 				     NULL;
 	const struct ctf_event_class *class =
 		bt ? event_classes_find(classes, bt_event_borrow_class_const(bt)) :
-		     event_classes_find_by_id(classes, stream->walked_event.type->id);
+		     event_classes_find_by_id(classes, stream->direct_event.type->id);
 	const struct ctf_raw raw = {
-		{ ctf_get_value }, class, bt, &stream->walked_event, copies,
+		{ ctf_get_value }, class, bt, &stream->direct_event, copies,
 	};
 	struct netsync_io_event event = {
 		.size = sizeof(event),
@@ -264,8 +265,8 @@ static int report_stream_event(struct event_stream *stream, struct value_copies 
 	if (bt)
 		stream->cpu = get_message_cpu(bt);
 	else
-		stream->cpu = stream->walked_event.cpu < NETSYNC_IO_NO_CPU ?
-				      stream->walked_event.cpu :
+		stream->cpu = stream->direct_event.cpu < NETSYNC_IO_NO_CPU ?
+				      stream->direct_event.cpu :
 				      NETSYNC_IO_NO_CPU;
 	event.cpu = stream->cpu;
 	event.name = class->name;
@@ -288,8 +289,8 @@ int event_stream_report(struct event_stream *stream, struct value_copies *copies
 
 void event_stream_release(struct event_stream *stream)
 {
-	walk_free(stream->walk);
-	stream->walk = NULL;
+	direct_reader_free(stream->reader);
+	stream->reader = NULL;
 	while (stream->at < stream->num)
 		bt_message_put_ref(stream->messages[stream->at++]);
 	bt_message_iterator_put_ref(stream->iterator);

@@ -29,13 +29,13 @@ struct event_stream {
 	bt_message_array_const messages;
 	uint64_t num, at;
 
-	struct ctf_walk *walk; /* if NULL, messages after @walked are used */
-	struct walk_counts walked;
+	struct direct_reader *reader; /* if NULL, messages after @already_read are used */
+	struct direct_counts already_read;
 	struct ctf_clock clock; /* clock for events that are read directly */
 
 	/* The next event or loss. */
-	const bt_message *message; /* NULL if the event is in @walked_event */
-	struct walked walked_event;
+	const bt_message *message; /* NULL if the event is in @direct_event */
+	struct direct_event direct_event;
 	bool is_loss;
 	uint64_t lost; /* number of lost events, as in struct netsync_io_event */
 	bool has_time;

@@ -15,7 +15,7 @@ struct ctf_field ctf_get_member(const struct ctf_field *structure, uint64_t inde
 	}
 	member.type = structure->type->members[index].type;
 	/*
-	 * This cannot fail, because walk_read_event() has already skipped all fields of the event.
+	 * This cannot fail, because direct_reader_read_event() has already skipped all fields of the event.
 	 */
 	type_skip_to_member(structure->type, &member.at, index);
 	return member;

@@ -4,16 +4,16 @@
  * its packets.
  *
  *	source.ctf.fs --- stream 0 ---> sink 0	messages, or
- *	              --- stream 1 ---> sink 1	a walk through the file (direct/)
+ *	              --- stream 1 ---> sink 1	the file, read directly (direct/)
  *
  * There is no muxer, because order is not needed and costs time, and because muxers give up on
  * traces whose packets overlap by a microsecond. A sink ends when its stream has no needed event
  * class, so that the rest is not read. A sink also ends, with a warning, when its stream is
  * damaged, so that the other streams continue.
  *
- * If several workers read a trace, each worker opens all streams, and ends the streams of
- * the other workers before it reads. Streams written by LTTng are walked. If a walk reaches an
- * unknown layout, its sink asks libbabeltrace2 for the messages from there on.
+ * If several workers read a trace, each worker opens all streams, and ends the streams of the other
+ * workers before it reads. Streams that LTTng has written are read directly. If the direct reader
+ * reaches an unknown layout, the sink asks libbabeltrace2 for all later messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 #include "util/hash.h"
 
 /* Number of events that are read directly between two calls of worker_is_alive(). Chosen. */
-#define WALKED_AT_ONCE 64
+#define DIRECT_AT_ONCE 64
 
 enum sink_status {
 	SINK_OK = BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK,
@@ -42,11 +42,11 @@ struct ctf_read_stream {
 	uint64_t num_held;
 	bool begun; /* whether the stream's beginning was among the messages */
 	bool ended;
-	/* Reader of the stream's file. If NULL, messages after @walked are used. */
-	struct ctf_walk *walk;
+	/* Reader of the stream's file. If NULL, messages after @already_read are used. */
+	struct direct_reader *reader;
 	const struct ctf_decoder **by_id; /* decoders, indexed by event id */
 	uint64_t num_ids;
-	struct walk_counts walked;
+	struct direct_counts already_read;
 };
 
 struct ctf_reading {
@@ -64,11 +64,11 @@ struct ctf_reading {
 };
 
 /* Return whether a message was already read directly. Count such messages down. */
-static bool was_message_walked(struct ctf_read_stream *stream, const bt_message *message)
+static bool was_message_read_directly(struct ctf_read_stream *stream, const bt_message *message)
 {
-	return walk_skip_counted(&stream->walked,
-				 bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING,
-				 bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
+	return direct_counts_skip(&stream->already_read,
+				  bt_message_get_type(message) == BT_MESSAGE_TYPE_PACKET_BEGINNING,
+				  bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT);
 }
 
 static int use_stream_messages(struct ctf_read_stream *stream, const bt_message **messages,
@@ -80,7 +80,7 @@ static int use_stream_messages(struct ctf_read_stream *stream, const bt_message 
 		struct event_seen seen;
 
 		if (ret >= 0)
-			ret = was_message_walked(stream, messages[i]) ?
+			ret = was_message_read_directly(stream, messages[i]) ?
 				      0 :
 				      ctf_stream_use(&stream->s, messages[i], &seen);
 		if (ret > 0)
@@ -116,7 +116,7 @@ static enum sink_status end_ctf_stream(struct ctf_read_stream *stream)
 	return SINK_END;
 }
 
-/* ---- walks ------------------------------------------------------------- */
+/* ---- direct reading ---------------------------------------------------- */
 
 static bool index_decoders(struct ctf_read_stream *stream)
 {
@@ -136,21 +136,21 @@ static bool index_decoders(struct ctf_read_stream *stream)
 }
 
 /* If the stream has needed events and its types are known, start to read it directly. */
-static void start_walk_if_possible(struct ctf_read_stream *stream, const bt_message *message)
+static void start_reader_if_possible(struct ctf_read_stream *stream, const bt_message *message)
 {
 	struct direct *direct = stream->in->direct;
 
 	if (!direct || !stream->s.usable || !stream->s.num_decoders)
 		return;
-	stream->walk = direct_take_walk(direct,
-					bt_message_stream_beginning_borrow_stream_const(message));
-	if (stream->walk && !index_decoders(stream)) {
-		walk_free(stream->walk);
-		stream->walk = NULL;
+	stream->reader = direct_take_reader(direct, bt_message_stream_beginning_borrow_stream_const(
+							    message));
+	if (stream->reader && !index_decoders(stream)) {
+		direct_reader_free(stream->reader);
+		stream->reader = NULL;
 	}
 }
 
-static void use_walked_event(struct ctf_read_stream *stream, const struct walked *event)
+static void use_direct_event(struct ctf_read_stream *stream, const struct direct_event *event)
 {
 	const uint64_t id = event->type->id;
 	const struct ctf_field payload = { .type = event->type->fields, .at = event->fields };
@@ -162,44 +162,44 @@ static void use_walked_event(struct ctf_read_stream *stream, const struct walked
 }
 
 /* Count events and packets that were lost since the last call. */
-static void count_walk_losses(struct ctf_read_stream *stream)
+static void count_direct_losses(struct ctf_read_stream *stream)
 {
-	const struct walk_counts *now = walk_get_counts(stream->walk);
+	const struct direct_counts *now = direct_reader_get_counts(stream->reader);
 	struct ctf_counts *counts = &stream->in->all.counts;
 
-	counts->lost_events += now->lost_events - stream->walked.lost_events;
-	counts->lost_packets += now->lost_packets - stream->walked.lost_packets;
-	stream->walked = *now;
+	counts->lost_events += now->lost_events - stream->already_read.lost_events;
+	counts->lost_packets += now->lost_packets - stream->already_read.lost_packets;
+	stream->already_read = *now;
 }
 
-/* Use some events that are read directly. Return the same values as walk_read_event(). */
-static int use_walked_events(struct ctf_read_stream *stream)
+/* Use some events that are read directly. Return the same values as direct_reader_read_event(). */
+static int use_direct_events(struct ctf_read_stream *stream)
 {
-	struct walked event;
+	struct direct_event event;
 	int ret = 1;
 
-	for (int i = 0; i < WALKED_AT_ONCE && ret > 0; i++) {
-		ret = walk_read_event(stream->walk, &event);
-		if (ret == WALK_EVENT)
-			use_walked_event(stream, &event);
+	for (int i = 0; i < DIRECT_AT_ONCE && ret > 0; i++) {
+		ret = direct_reader_read_event(stream->reader, &event);
+		if (ret == DIRECT_EVENT)
+			use_direct_event(stream, &event);
 	}
 	worker_is_alive();
 	return ret;
 }
 
 /* Read directly up to the end of the slice. At an unknown layout, continue with messages. */
-static void walk_to_slice_end(struct ctf_read_stream *stream)
+static void read_directly_to_slice_end(struct ctf_read_stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
 	int ret = 1;
 
 	while (ret > 0 && !(s->any && s->last_ns > stream->in->until_ns))
-		ret = use_walked_events(stream);
-	count_walk_losses(stream);
+		ret = use_direct_events(stream);
+	count_direct_losses(stream);
 	if (ret > 0)
 		return;
-	walk_free(stream->walk);
-	stream->walk = NULL;
+	direct_reader_free(stream->reader);
+	stream->reader = NULL;
 	if (!ret)
 		end_ctf_stream(stream);
 }
@@ -220,7 +220,7 @@ static int hold_first_messages(struct ctf_read_stream *stream, const bt_message 
 			stream->begun = true;
 			ret = ctf_stream_begin(&stream->s, messages[i]);
 			if (!ret)
-				start_walk_if_possible(stream, messages[i]);
+				start_reader_if_possible(stream, messages[i]);
 		}
 		if (stream->held)
 			stream->held[stream->num_held++] = messages[i];
@@ -270,7 +270,7 @@ consume_stream_messages(bt_message_iterator *iterator, void *data)
 
 	if (stream->ended || in->error)
 		return (int)end_ctf_stream(stream);
-	if ((!in->opened && stream->begun) || stream->walk)
+	if ((!in->opened && stream->begun) || stream->reader)
 		return (int)SINK_AGAIN;
 	if (in->opened) {
 		ret = use_held_messages(stream);
@@ -308,8 +308,8 @@ static int run_graph_to_slice_end(struct ctf_reading *in)
 	uint64_t waiting = 0, live = 0;
 
 	for (uint64_t i = 0; i < in->num_streams; i++)
-		if (in->opened && in->streams[i].walk)
-			walk_to_slice_end(&in->streams[i]);
+		if (in->opened && in->streams[i].reader)
+			read_directly_to_slice_end(&in->streams[i]);
 	for (uint64_t i = 0; i < in->num_streams; i++)
 		live += !in->streams[i].ended;
 	while (waiting < live) {
@@ -399,7 +399,7 @@ static void put_opened_record(struct ctf_reading *in)
 		.is = in->all.is,
 		.range = in->trace->range,
 		.range_hash = in->trace->range_hash,
-		.all_walked = true,
+		.all_direct = true,
 	};
 
 	for (uint64_t i = 0; i < in->num_streams; i++) {
@@ -407,7 +407,7 @@ static void put_opened_record(struct ctf_reading *in)
 
 		opened.streams_hash = hash_stream(opened.streams_hash, stream);
 		opened.streams += !stream->ended;
-		opened.all_walked &= stream->ended || stream->walk;
+		opened.all_direct &= stream->ended || stream->reader;
 	}
 	report_reading_state(in);
 	stream_put_state();
@@ -450,10 +450,10 @@ static void apply_wanted_window(struct ctf_reading *in)
 	if (window->lo < INT64_MIN + AFTER_PACKET)
 		return;
 	for (uint64_t i = 0; i < in->num_streams; i++)
-		if (in->streams[i].walk)
-			walk_set_begin(in->streams[i].walk,
-				       ctf_clock_cycles(&in->streams[i].s.clock,
-							window->lo - AFTER_PACKET));
+		if (in->streams[i].reader)
+			direct_reader_set_begin(in->streams[i].reader,
+						ctf_clock_cycles(&in->streams[i].s.clock,
+								 window->lo - AFTER_PACKET));
 }
 
 /* End the streams that belong to other workers' shares. */
@@ -469,8 +469,8 @@ static void apply_wanted_share(struct ctf_reading *in)
 
 		if (stream->ended || n++ * trace->of / live == trace->share)
 			continue;
-		walk_free(stream->walk);
-		stream->walk = NULL;
+		direct_reader_free(stream->reader);
+		stream->reader = NULL;
 		end_ctf_stream(stream);
 	}
 }

@@ -18,7 +18,7 @@ struct ctf_opened {
 	/* Hash of the names of the streams in order, and of whether each stream has ended. */
 	uint64_t streams_hash;
 	uint64_t streams; /* number of streams that have not ended */
-	bool all_walked;  /* whether all these streams are read directly, one by one */
+	bool all_direct;  /* whether all these streams are read directly, one by one */
 };
 
 struct ctf {

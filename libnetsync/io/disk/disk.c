@@ -236,7 +236,7 @@ static int ask_disk_reader(struct disk *disk, const struct disk_file *file,
 	return wait_for_disk_answer(disk, file, command->serial);
 }
 
-int disk_walk(struct disk *disk, const char *path)
+int disk_visit_files(struct disk *disk, const char *path)
 {
 	struct disk_file file = { .name = (char *)path };
 	int ret = -EAGAIN;
@@ -244,7 +244,7 @@ int disk_walk(struct disk *disk, const char *path)
 	/* The system rejects a longer path. */
 	while (ret == -EAGAIN && strlen(path) < PATH_MAX && is_used_by_process(disk) &&
 	       start_disk_reader(disk))
-		ret = ask_disk_reader(disk, &file, &(struct disk_command){ .what = DISK_WALK },
+		ret = ask_disk_reader(disk, &file, &(struct disk_command){ .what = DISK_VISIT },
 				      path);
 	return ret == -EAGAIN ? 0 : ret;
 }

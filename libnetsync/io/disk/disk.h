@@ -59,10 +59,10 @@ void disk_stop(struct disk *disk);
 void disk_free(struct disk *disk);
 
 /*
- * Walk through all files below @path, and read the first byte of each file. Return 0, or
- * -ETIMEDOUT if the walk was given up. Errors of the walk are not reported.
+ * Visit all files below @path, and read the first byte of each file. Return 0, or -ETIMEDOUT if
+ * this was given up. Other errors are not reported.
  */
-int disk_walk(struct disk *disk, const char *path);
+int disk_visit_files(struct disk *disk, const char *path);
 
 /*
  * Open a file, by open(2) with @flags. If the path is not a regular file, this process opens

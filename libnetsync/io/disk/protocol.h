@@ -15,7 +15,7 @@
 #define DISK_SLOTS 8
 
 /* Kinds of commands. */
-enum disk_what { DISK_WALK, DISK_OPEN, DISK_READ, DISK_CLOSE };
+enum disk_what { DISK_VISIT, DISK_OPEN, DISK_READ, DISK_CLOSE };
 
 struct disk_command {
 	uint32_t what;

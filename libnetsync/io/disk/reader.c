@@ -26,7 +26,7 @@ static void read_first_byte(const char *path)
 }
 
 /* Visit all files below a path, as the search in find.c does. That search reports errors. */
-static void walk_files_of_path(char *path)
+static void visit_files_of_path(char *path)
 {
 	char *paths[] = { path, NULL };
 	struct stat st;
@@ -94,8 +94,8 @@ void disk_run_reader(const void *data)
 			worker_read_command(path, command.path_size);
 		answer.serial = command.serial;
 		switch (command.what) {
-		case DISK_WALK:
-			walk_files_of_path(path);
+		case DISK_VISIT:
+			visit_files_of_path(path);
 			break;
 		case DISK_OPEN:
 			answer.result = open_regular_file(path, command.flags, &answer.st);

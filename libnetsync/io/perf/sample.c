@@ -5,7 +5,7 @@
 #include "io/perf/record.h"
 
 /* The current position in a record's data. */
-struct sample_walk {
+struct sample_cursor {
 	const struct perf_file *file;
 	const uint8_t *data;
 	uint32_t size;
@@ -13,25 +13,25 @@ struct sample_walk {
 	bool bad;
 };
 
-static uint64_t read_sample_number(struct sample_walk *walk, uint32_t size)
+static uint64_t read_sample_number(struct sample_cursor *cursor, uint32_t size)
 {
 	uint64_t number;
 
-	if (walk->bad || size > walk->size - walk->at) {
-		walk->bad = true;
+	if (cursor->bad || size > cursor->size - cursor->at) {
+		cursor->bad = true;
 		return 0;
 	}
-	number = perf_read_number(walk->file, walk->data + walk->at, size);
-	walk->at += size;
+	number = perf_read_number(cursor->file, cursor->data + cursor->at, size);
+	cursor->at += size;
 	return number;
 }
 
-static void skip_sample_words(struct sample_walk *walk, uint64_t words)
+static void skip_sample_words(struct sample_cursor *cursor, uint64_t words)
 {
-	if (walk->bad || words > (walk->size - walk->at) / 8)
-		walk->bad = true;
+	if (cursor->bad || words > (cursor->size - cursor->at) / 8)
+		cursor->bad = true;
 	else
-		walk->at += words * 8;
+		cursor->at += words * 8;
 }
 
 /* ---- attribute of a record ---------------------------------------------- */
@@ -82,30 +82,30 @@ static const struct perf_attr *find_attr_of_record(const struct perf_file *file,
 
 /* ---- samples ------------------------------------------------------------ */
 
-static void read_sample_time(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_time(struct sample_cursor *cursor, struct perf_sample *sample)
 {
 	uint64_t time;
 
-	sample->time_at = walk->at;
-	time = read_sample_number(walk, 8);
-	sample->has_time = !walk->bad && time <= INT64_MAX;
+	sample->time_at = cursor->at;
+	time = read_sample_number(cursor, 8);
+	sample->has_time = !cursor->bad && time <= INT64_MAX;
 	sample->time_ns = (int64_t)time;
 }
 
-static void read_sample_thread(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_thread(struct sample_cursor *cursor, struct perf_sample *sample)
 {
-	sample->pid = read_sample_number(walk, 4);
-	sample->tid = read_sample_number(walk, 4);
+	sample->pid = read_sample_number(cursor, 4);
+	sample->tid = read_sample_number(cursor, 4);
 }
 
-static void read_sample_cpu(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_cpu(struct sample_cursor *cursor, struct perf_sample *sample)
 {
-	sample->cpu = read_sample_number(walk, 4);
-	read_sample_number(walk, 4);
+	sample->cpu = read_sample_number(cursor, 4);
+	read_sample_number(cursor, 4);
 }
 
 /* Skip the values of counters. */
-static void skip_counter_values(struct sample_walk *walk, uint64_t format)
+static void skip_counter_values(struct sample_cursor *cursor, uint64_t format)
 {
 	const uint64_t times = format &
 			       (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
@@ -113,75 +113,75 @@ static void skip_counter_values(struct sample_walk *walk, uint64_t format)
 	uint64_t num = 1;
 
 	if (format & PERF_FORMAT_GROUP)
-		num = read_sample_number(walk, 8);
-	skip_sample_words(walk, (uint64_t)__builtin_popcountll(times));
-	if (num > walk->size)
-		walk->bad = true;
+		num = read_sample_number(cursor, 8);
+	skip_sample_words(cursor, (uint64_t)__builtin_popcountll(times));
+	if (num > cursor->size)
+		cursor->bad = true;
 	else
-		skip_sample_words(walk, num * (1 + (uint64_t)__builtin_popcountll(each)));
+		skip_sample_words(cursor, num * (1 + (uint64_t)__builtin_popcountll(each)));
 }
 
-static void read_sample_raw_data(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_raw_data(struct sample_cursor *cursor, struct perf_sample *sample)
 {
-	const uint32_t size = read_sample_number(walk, 4);
+	const uint32_t size = read_sample_number(cursor, 4);
 
-	if (walk->bad || size > walk->size - walk->at) {
-		walk->bad = true;
+	if (cursor->bad || size > cursor->size - cursor->at) {
+		cursor->bad = true;
 		return;
 	}
-	sample->raw = walk->data + walk->at;
+	sample->raw = cursor->data + cursor->at;
 	sample->raw_size = size;
 }
 
 /* Read the fields of a sample in the order of the kernel's perf_output_sample(). */
-static void read_sample_fields(struct sample_walk *walk, struct perf_sample *sample)
+static void read_sample_fields(struct sample_cursor *cursor, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type;
 
-	skip_sample_words(walk, !!(has & PERF_SAMPLE_IDENTIFIER) + !!(has & PERF_SAMPLE_IP));
+	skip_sample_words(cursor, !!(has & PERF_SAMPLE_IDENTIFIER) + !!(has & PERF_SAMPLE_IP));
 	if (has & PERF_SAMPLE_TID)
-		read_sample_thread(walk, sample);
+		read_sample_thread(cursor, sample);
 	if (has & PERF_SAMPLE_TIME)
-		read_sample_time(walk, sample);
-	skip_sample_words(walk, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
-					!!(has & PERF_SAMPLE_STREAM_ID));
+		read_sample_time(cursor, sample);
+	skip_sample_words(cursor, !!(has & PERF_SAMPLE_ADDR) + !!(has & PERF_SAMPLE_ID) +
+					  !!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
-		read_sample_cpu(walk, sample);
-	skip_sample_words(walk, !!(has & PERF_SAMPLE_PERIOD));
+		read_sample_cpu(cursor, sample);
+	skip_sample_words(cursor, !!(has & PERF_SAMPLE_PERIOD));
 	if (has & PERF_SAMPLE_READ)
-		skip_counter_values(walk, sample->attr->read_format);
+		skip_counter_values(cursor, sample->attr->read_format);
 	if (has & PERF_SAMPLE_CALLCHAIN)
-		skip_sample_words(walk, read_sample_number(walk, 8));
+		skip_sample_words(cursor, read_sample_number(cursor, 8));
 	if (has & PERF_SAMPLE_RAW)
-		read_sample_raw_data(walk, sample);
+		read_sample_raw_data(cursor, sample);
 }
 
 /* Read the trailer that __perf_event__output_id_sample() of the kernel appends to a record. */
-static void read_record_trailer(struct sample_walk *walk, struct perf_sample *sample)
+static void read_record_trailer(struct sample_cursor *cursor, struct perf_sample *sample)
 {
 	const uint64_t has = sample->attr->sample_type & IN_TRAILER;
 	const uint32_t size = compute_fields_size(has);
 
 	if (!sample->attr->has_trailer)
 		return;
-	if (size > walk->size) {
-		walk->bad = true;
+	if (size > cursor->size) {
+		cursor->bad = true;
 		return;
 	}
-	walk->at = walk->size - size;
+	cursor->at = cursor->size - size;
 	if (has & PERF_SAMPLE_TID)
-		read_sample_thread(walk, sample);
+		read_sample_thread(cursor, sample);
 	if (has & PERF_SAMPLE_TIME)
-		read_sample_time(walk, sample);
-	skip_sample_words(walk, !!(has & PERF_SAMPLE_ID) + !!(has & PERF_SAMPLE_STREAM_ID));
+		read_sample_time(cursor, sample);
+	skip_sample_words(cursor, !!(has & PERF_SAMPLE_ID) + !!(has & PERF_SAMPLE_STREAM_ID));
 	if (has & PERF_SAMPLE_CPU)
-		read_sample_cpu(walk, sample);
+		read_sample_cpu(cursor, sample);
 }
 
 bool perf_read_sample(const struct perf_file *file, const struct perf_record *record,
 		      struct perf_sample *sample)
 {
-	struct sample_walk walk = { .file = file, .data = record->data, .size = record->size };
+	struct sample_cursor cursor = { .file = file, .data = record->data, .size = record->size };
 
 	*sample = (struct perf_sample){
 		.attr = find_attr_of_record(file, record),
@@ -192,8 +192,8 @@ bool perf_read_sample(const struct perf_file *file, const struct perf_record *re
 	if (!sample->attr)
 		return false;
 	if (record->type == PERF_RECORD_SAMPLE)
-		read_sample_fields(&walk, sample);
+		read_sample_fields(&cursor, sample);
 	else
-		read_record_trailer(&walk, sample);
-	return !walk.bad;
+		read_record_trailer(&cursor, sample);
+	return !cursor.bad;
 }

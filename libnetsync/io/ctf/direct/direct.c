@@ -12,7 +12,7 @@
 
 struct file {
 	char *name;
-	struct ctf_walk *walk; /* NULL after direct_take_walk() */
+	struct direct_reader *reader; /* NULL after direct_take_reader() */
 	uint64_t stream_id;
 	uint64_t instance;
 };
@@ -38,10 +38,10 @@ static bool add_stream_file(struct direct *direct, const char *path, const char 
 		return false;
 	direct->num_files++;
 	last->name = strdup(name);
-	last->walk = last->name ? walk_new(&direct->metadata, path) : NULL;
-	if (!last->walk)
+	last->reader = last->name ? direct_reader_new(&direct->metadata, path) : NULL;
+	if (!last->reader)
 		return false;
-	walk_identify(last->walk, &last->stream_id, &last->instance);
+	direct_reader_identify(last->reader, &last->stream_id, &last->instance);
 	return true;
 }
 
@@ -95,7 +95,7 @@ void direct_free(struct direct *direct)
 	if (!direct)
 		return;
 	for (size_t i = 0; i < direct->num_files; i++) {
-		walk_free(direct->files[i].walk);
+		direct_reader_free(direct->files[i].reader);
 		free(direct->files[i].name);
 	}
 	free(direct->files);
@@ -129,7 +129,7 @@ static struct file *find_stream_file(struct direct *direct, const bt_stream *str
 		name = slash + 1;
 	for (size_t i = 0; name && i < direct->num_files; i++)
 		if (!strcmp(direct->files[i].name, name))
-			return direct->files[i].walk ? &direct->files[i] : NULL;
+			return direct->files[i].reader ? &direct->files[i] : NULL;
 	return NULL;
 }
 
@@ -150,7 +150,7 @@ static int compare_parts_by_time(const void *a, const void *b)
 
 static bool is_same_stream(const struct file *a, const struct file *b)
 {
-	return a->walk && b->walk && a->stream_id == b->stream_id && a->instance == b->instance;
+	return a->reader && b->reader && a->stream_id == b->stream_id && a->instance == b->instance;
 }
 
 static size_t list_stream_parts(struct direct *direct, const struct file *first,
@@ -171,7 +171,8 @@ static size_t list_stream_parts(struct direct *direct, const struct file *first,
 static bool order_stream_parts(struct stream_part *parts, size_t num)
 {
 	for (size_t i = 0; i < num; i++)
-		if (!walk_get_times(parts[i].file->walk, &parts[i].first, &parts[i].last))
+		if (!direct_reader_get_times(parts[i].file->reader, &parts[i].first,
+					     &parts[i].last))
 			return false;
 	qsort(parts, num, sizeof(*parts), compare_parts_by_time);
 	for (size_t i = 1; i < num; i++)
@@ -180,10 +181,10 @@ static bool order_stream_parts(struct stream_part *parts, size_t num)
 	return true;
 }
 
-static struct ctf_walk *take_stream_parts(struct direct *direct, struct file *first)
+static struct direct_reader *take_stream_parts(struct direct *direct, struct file *first)
 {
 	struct stream_part *parts = calloc(direct->num_files, sizeof(*parts));
-	struct ctf_walk *walk = NULL;
+	struct direct_reader *reader = NULL;
 	size_t num;
 
 	if (!parts)
@@ -191,20 +192,20 @@ static struct ctf_walk *take_stream_parts(struct direct *direct, struct file *fi
 	num = list_stream_parts(direct, first, parts);
 	if (num == 1 || (order_stream_parts(parts, num) && parts[0].file == first)) {
 		for (size_t i = num; i-- > 0;) {
-			walk_append(parts[i].file->walk, walk);
-			walk = parts[i].file->walk;
-			parts[i].file->walk = NULL;
+			direct_reader_append(parts[i].file->reader, reader);
+			reader = parts[i].file->reader;
+			parts[i].file->reader = NULL;
 		}
 	}
 	free(parts);
-	return walk;
+	return reader;
 }
 
-struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream)
+struct direct_reader *direct_take_reader(struct direct *direct, const bt_stream *stream)
 {
 	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
 	struct file *file = find_stream_file(direct, stream);
-	struct ctf_walk *walk;
+	struct direct_reader *reader;
 
 	if (!file || file->stream_id != bt_stream_class_get_id(class) ||
 	    !is_stream_class_agreed(direct, class))
@@ -212,7 +213,7 @@ struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream
 	/* Without stream numbers, each file is a stream. */
 	if (file->instance != UINT64_MAX)
 		return take_stream_parts(direct, file);
-	walk = file->walk;
-	file->walk = NULL;
-	return walk;
+	reader = file->reader;
+	file->reader = NULL;
+	return reader;
 }

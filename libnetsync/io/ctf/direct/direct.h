@@ -9,7 +9,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "io/ctf/direct/walk.h"
+#include "io/ctf/direct/reader.h"
 
 struct direct;
 
@@ -20,9 +20,9 @@ struct direct *direct_new(const char *folder, const char *text);
 void direct_free(struct direct *direct);
 
 /*
- * Return the reader of a stream. The caller then owns the reader, and must call walk_free() before
- * direct_free(). Return NULL if the stream cannot be read directly.
+ * Return the reader of a stream. The caller then owns the reader, and must call
+ * direct_reader_free() before direct_free(). Return NULL if the stream cannot be read directly.
  */
-struct ctf_walk *direct_take_walk(struct direct *direct, const bt_stream *stream);
+struct direct_reader *direct_take_reader(struct direct *direct, const bt_stream *stream);
 
 #endif

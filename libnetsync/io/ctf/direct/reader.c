@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/ctf/direct/walk.h"
+#include "io/ctf/direct/reader.h"
 
 /* Magic number of a packet (CTF 1.8, 5.1). */
 #define PACKET_MAGIC UINT32_C(0xC1FC1FC1)
@@ -30,20 +30,20 @@ struct ctf_packet {
 	uint64_t cpu;
 };
 
-struct ctf_walk {
+struct direct_reader {
 	const struct metadata *metadata;
 	const struct stream_type *stream;
 	const uint8_t *data;
-	uint64_t size;		 /* bytes */
-	uint64_t next;		 /* offset of the next packet (bytes) */
-	uint64_t dropped;	 /* number of bytes at the beginning that have been released */
-	struct ctf_walk *behind; /* reader of the next file, or NULL */
+	uint64_t size;		      /* bytes */
+	uint64_t next;		      /* offset of the next packet (bytes) */
+	uint64_t dropped;	      /* number of bytes at the beginning that have been released */
+	struct direct_reader *behind; /* reader of the next file, or NULL */
 	bool in_packet;
 	struct ctf_packet packet;
 	struct bit_cursor at;
 	uint64_t clock;
 	uint64_t wanted_from; /* packets that end before this time are skipped */
-	struct walk_counts counts;
+	struct direct_counts counts;
 	uint64_t slots[]; /* array of metadata.num_slots */
 };
 
@@ -124,7 +124,7 @@ static bool is_packet_of_trace(const struct metadata *metadata, struct bit_curso
 }
 
 /* Read the header and context of the packet that begins at the cursor. */
-static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c,
+static bool read_packet_header(const struct direct_reader *reader, struct bit_cursor *c,
 			       struct ctf_packet *packet)
 {
 	struct packet_taking header = { packet, header_names };
@@ -139,10 +139,10 @@ static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c
 				       .number = NOTHING,
 				       .discarded = NOTHING,
 				       .cpu = NOTHING };
-	if (!is_packet_of_trace(walk->metadata, *c) ||
-	    !type_visit_integers(walk->metadata->packet_header, c, use_packet_integer, &header))
+	if (!is_packet_of_trace(reader->metadata, *c) ||
+	    !type_visit_integers(reader->metadata->packet_header, c, use_packet_integer, &header))
 		return false;
-	stream = metadata_find_stream(walk->metadata, packet->stream_id);
+	stream = metadata_find_stream(reader->metadata, packet->stream_id);
 	return stream && packet->magic == PACKET_MAGIC &&
 	       type_visit_integers(stream->packet_context, c, use_packet_integer, &context) &&
 	       packet->begin != NOTHING && packet->bits % BYTE == 0 &&
@@ -154,81 +154,84 @@ static bool read_packet_header(const struct ctf_walk *walk, struct bit_cursor *c
  * Return whether a counter decreases or a packet number occurs twice. If so, libbabeltrace2 reads
  * the rest.
  */
-static bool does_counter_go_back(const struct ctf_walk *walk, const struct ctf_packet *packet)
+static bool does_counter_go_back(const struct direct_reader *reader,
+				 const struct ctf_packet *packet)
 {
-	const struct ctf_packet *last = &walk->packet;
+	const struct ctf_packet *last = &reader->packet;
 
-	return walk->counts.packets &&
+	return reader->counts.packets &&
 	       (packet->discarded < last->discarded || packet->number < last->number ||
 		(packet->number == last->number && packet->number != NOTHING));
 }
 
 /*
- * Count losses since the last packet in @lost. Return WALK_LOST, or WALK_EVENT if nothing was lost.
+ * Count the losses between the last packet and @packet. Set *@lost to the number of lost events.
+ * Return DIRECT_LOST if events were lost, otherwise DIRECT_EVENT.
  */
-static int count_packet_losses(struct ctf_walk *walk, const struct ctf_packet *packet,
+static int count_packet_losses(struct direct_reader *reader, const struct ctf_packet *packet,
 			       uint64_t *lost)
 {
-	const struct ctf_packet *last = &walk->packet;
-	struct walk_counts *counts = &walk->counts;
+	const struct ctf_packet *last = &reader->packet;
+	struct direct_counts *counts = &reader->counts;
 	const bool is_first = !counts->packets;
 
-	if (packet->number != NOTHING && !is_first && packet->begin >= walk->wanted_from)
+	if (packet->number != NOTHING && !is_first && packet->begin >= reader->wanted_from)
 		counts->lost_packets += packet->number - last->number - 1;
 	if (packet->discarded == NOTHING || packet->discarded == (is_first ? 0 : last->discarded))
-		return WALK_EVENT;
+		return DIRECT_EVENT;
 	/* The number of events lost before the first packet is not known. */
 	*lost = is_first ? 0 : packet->discarded - last->discarded;
 	counts->lost_events += is_first ? 1 : *lost;
-	return WALK_LOST;
+	return DIRECT_LOST;
 }
 
-static struct bit_cursor make_walk_cursor(const struct ctf_walk *walk, uint64_t byte)
+static struct bit_cursor make_packet_cursor(const struct direct_reader *reader, uint64_t byte)
 {
-	return (struct bit_cursor){ .data = walk->data + byte,
-				    .end = (walk->size - byte) * BYTE,
-				    .slots = (uint64_t *)walk->slots };
+	return (struct bit_cursor){ .data = reader->data + byte,
+				    .end = (reader->size - byte) * BYTE,
+				    .slots = (uint64_t *)reader->slots };
 }
 
 /* Release the pages that were read, so that memory use does not grow with the file. */
-static void drop_read_pages(struct ctf_walk *walk)
+static void drop_read_pages(struct direct_reader *reader)
 {
-	const uint64_t end = walk->next & ~(uint64_t)(DROP_SIZE - 1);
+	const uint64_t end = reader->next & ~(uint64_t)(DROP_SIZE - 1);
 
-	if (end <= walk->dropped)
+	if (end <= reader->dropped)
 		return;
-	madvise((void *)(walk->data + walk->dropped), end - walk->dropped, MADV_DONTNEED);
-	walk->dropped = end;
+	madvise((void *)(reader->data + reader->dropped), end - reader->dropped, MADV_DONTNEED);
+	reader->dropped = end;
 }
 
-static bool is_packet_before_window(const struct ctf_walk *walk, const struct ctf_packet *packet)
+static bool is_packet_before_window(const struct direct_reader *reader,
+				    const struct ctf_packet *packet)
 {
-	return packet->end < walk->wanted_from && packet->begin <= packet->end;
+	return packet->end < reader->wanted_from && packet->begin <= packet->end;
 }
 
-/* Start the next packet. Return the same values as walk_read_event(). */
-static int begin_walk_packet(struct ctf_walk *walk, uint64_t *lost)
+/* Start the next packet. Return the same values as direct_reader_read_event(). */
+static int begin_direct_packet(struct direct_reader *reader, uint64_t *lost)
 {
-	struct bit_cursor c = make_walk_cursor(walk, walk->next);
+	struct bit_cursor c = make_packet_cursor(reader, reader->next);
 	struct ctf_packet packet = { 0 };
-	int ret = WALK_EVENT;
+	int ret = DIRECT_EVENT;
 
-	if (!read_packet_header(walk, &c, &packet) || packet.stream_id != walk->stream->id ||
-	    packet.instance != walk->packet.instance || does_counter_go_back(walk, &packet))
+	if (!read_packet_header(reader, &c, &packet) || packet.stream_id != reader->stream->id ||
+	    packet.instance != reader->packet.instance || does_counter_go_back(reader, &packet))
 		return -EILSEQ;
-	if (is_packet_before_window(walk, &packet))
+	if (is_packet_before_window(reader, &packet))
 		c.at = packet.content_bits;
 	else
-		ret = count_packet_losses(walk, &packet, lost);
-	drop_read_pages(walk);
-	walk->counts.packets++;
-	walk->counts.events = 0;
-	walk->packet = packet;
-	walk->clock = packet.begin;
-	walk->next += packet.bits / BYTE;
+		ret = count_packet_losses(reader, &packet, lost);
+	drop_read_pages(reader);
+	reader->counts.packets++;
+	reader->counts.events = 0;
+	reader->packet = packet;
+	reader->clock = packet.begin;
+	reader->next += packet.bits / BYTE;
 	c.end = packet.content_bits;
-	walk->at = c;
-	walk->in_packet = true;
+	reader->at = c;
+	reader->in_packet = true;
 	return ret;
 }
 
@@ -267,11 +270,11 @@ static bool skip_optional_type(const struct ctf_type *type, struct bit_cursor *c
 	return !type || type_skip(type, c);
 }
 
-static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
+static bool read_direct_event(struct direct_reader *reader, struct direct_event *event)
 {
-	const struct stream_type *stream = walk->stream;
-	struct event_head head = { .clock = walk->clock };
-	struct bit_cursor c = walk->at;
+	const struct stream_type *stream = reader->stream;
+	struct event_head head = { .clock = reader->clock };
+	struct bit_cursor c = reader->at;
 	const struct ctf_event_type *type;
 
 	if (!type_visit_integers(stream->event_header, &c, use_event_head_integer, &head) ||
@@ -286,60 +289,60 @@ static bool read_walked_event(struct ctf_walk *walk, struct walked *event)
 		return false;
 	event->type = type;
 	event->common = stream->event_context;
-	event->cpu = walk->packet.cpu;
+	event->cpu = reader->packet.cpu;
 	event->clock = head.clock;
 	event->fields = c;
 	/* If an event had size 0, reading would never end. */
-	if (!skip_optional_type(type->fields, &c) || c.at == walk->at.at)
+	if (!skip_optional_type(type->fields, &c) || c.at == reader->at.at)
 		return false;
-	walk->at = c;
-	walk->clock = head.clock;
-	walk->counts.events++;
+	reader->at = c;
+	reader->clock = head.clock;
+	reader->counts.events++;
 	return true;
 }
 
-static void unmap_stream_file(struct ctf_walk *walk)
+static void unmap_stream_file(struct direct_reader *reader)
 {
-	if (walk->data)
-		munmap((void *)walk->data, walk->size);
-	walk->data = NULL;
+	if (reader->data)
+		munmap((void *)reader->data, reader->size);
+	reader->data = NULL;
 }
 
 /* Continue with the next file. Return false if there is no next file. */
-static bool continue_with_next_file(struct ctf_walk *walk)
+static bool continue_with_next_file(struct direct_reader *reader)
 {
-	struct ctf_walk *behind = walk->behind;
+	struct direct_reader *behind = reader->behind;
 
 	if (!behind)
 		return false;
-	unmap_stream_file(walk);
-	walk->data = behind->data;
-	walk->size = behind->size;
-	walk->next = 0;
-	walk->dropped = 0;
-	walk->behind = behind->behind;
+	unmap_stream_file(reader);
+	reader->data = behind->data;
+	reader->size = behind->size;
+	reader->next = 0;
+	reader->dropped = 0;
+	reader->behind = behind->behind;
 	free(behind);
 	return true;
 }
 
-int walk_read_event(struct ctf_walk *walk, struct walked *event)
+int direct_reader_read_event(struct direct_reader *reader, struct direct_event *event)
 {
 	int ret;
 
-	while (!walk->in_packet || walk->at.at == walk->at.end) {
-		walk->in_packet = false;
-		if (walk->next == walk->size && !continue_with_next_file(walk))
-			return WALK_END;
-		ret = begin_walk_packet(walk, &event->lost);
-		if (ret != WALK_EVENT)
+	while (!reader->in_packet || reader->at.at == reader->at.end) {
+		reader->in_packet = false;
+		if (reader->next == reader->size && !continue_with_next_file(reader))
+			return DIRECT_END;
+		ret = begin_direct_packet(reader, &event->lost);
+		if (ret != DIRECT_EVENT)
 			return ret;
 	}
-	return read_walked_event(walk, event) ? WALK_EVENT : -EILSEQ;
+	return read_direct_event(reader, event) ? DIRECT_EVENT : -EILSEQ;
 }
 
 /* ---- public functions --------------------------------------------------- */
 
-static bool map_stream_file(struct ctf_walk *walk, const char *path)
+static bool map_stream_file(struct direct_reader *reader, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -355,58 +358,58 @@ static bool map_stream_file(struct ctf_walk *walk, const char *path)
 		return false;
 	/* The page cache may have the file in pages of 2 MiB, of which parts cannot be released. */
 	madvise(data, st.st_size, MADV_NOHUGEPAGE);
-	walk->data = data;
-	walk->size = st.st_size;
+	reader->data = data;
+	reader->size = st.st_size;
 	return true;
 }
 
-struct ctf_walk *walk_new(const struct metadata *metadata, const char *path)
+struct direct_reader *direct_reader_new(const struct metadata *metadata, const char *path)
 {
-	struct ctf_walk *walk = calloc(1, sizeof(*walk) +
-						  metadata->num_slots * sizeof(walk->slots[0]));
+	struct direct_reader *reader = calloc(
+		1, sizeof(*reader) + metadata->num_slots * sizeof(reader->slots[0]));
 	struct ctf_packet first = { 0 };
 	struct bit_cursor c;
 
-	if (!walk)
+	if (!reader)
 		return NULL;
-	walk->metadata = metadata;
-	if (map_stream_file(walk, path)) {
-		c = make_walk_cursor(walk, 0);
-		if (read_packet_header(walk, &c, &first)) {
-			walk->stream = metadata_find_stream(metadata, first.stream_id);
-			walk->packet.instance = first.instance;
-			return walk;
+	reader->metadata = metadata;
+	if (map_stream_file(reader, path)) {
+		c = make_packet_cursor(reader, 0);
+		if (read_packet_header(reader, &c, &first)) {
+			reader->stream = metadata_find_stream(metadata, first.stream_id);
+			reader->packet.instance = first.instance;
+			return reader;
 		}
 	}
-	walk_free(walk);
+	direct_reader_free(reader);
 	return NULL;
 }
 
-void walk_free(struct ctf_walk *walk)
+void direct_reader_free(struct direct_reader *reader)
 {
-	while (walk) {
-		struct ctf_walk *behind = walk->behind;
+	while (reader) {
+		struct direct_reader *behind = reader->behind;
 
-		unmap_stream_file(walk);
-		free(walk);
-		walk = behind;
+		unmap_stream_file(reader);
+		free(reader);
+		reader = behind;
 	}
 }
 
-void walk_append(struct ctf_walk *walk, struct ctf_walk *behind)
+void direct_reader_append(struct direct_reader *reader, struct direct_reader *behind)
 {
-	walk->behind = behind;
+	reader->behind = behind;
 }
 
-bool walk_get_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last)
+bool direct_reader_get_times(const struct direct_reader *reader, uint64_t *first, uint64_t *last)
 {
 	uint64_t next = 0;
 
-	while (next < walk->size) {
-		struct bit_cursor c = make_walk_cursor(walk, next);
+	while (next < reader->size) {
+		struct bit_cursor c = make_packet_cursor(reader, next);
 		struct ctf_packet packet = { 0 };
 
-		if (!read_packet_header(walk, &c, &packet) || (next && packet.begin < *last))
+		if (!read_packet_header(reader, &c, &packet) || (next && packet.begin < *last))
 			return false;
 		*last = packet.begin;
 		if (!next)
@@ -416,18 +419,19 @@ bool walk_get_times(const struct ctf_walk *walk, uint64_t *first, uint64_t *last
 	return next;
 }
 
-void walk_identify(const struct ctf_walk *walk, uint64_t *stream_id, uint64_t *instance)
+void direct_reader_identify(const struct direct_reader *reader, uint64_t *stream_id,
+			    uint64_t *instance)
 {
-	*stream_id = walk->stream->id;
-	*instance = walk->packet.instance;
+	*stream_id = reader->stream->id;
+	*instance = reader->packet.instance;
 }
 
-void walk_set_begin(struct ctf_walk *walk, uint64_t clock)
+void direct_reader_set_begin(struct direct_reader *reader, uint64_t clock)
 {
-	walk->wanted_from = clock;
+	reader->wanted_from = clock;
 }
 
-bool walk_skip_counted(struct walk_counts *left, bool is_packet, bool is_event)
+bool direct_counts_skip(struct direct_counts *left, bool is_packet, bool is_event)
 {
 	if (left->packets) {
 		left->packets -= is_packet;
@@ -439,7 +443,7 @@ bool walk_skip_counted(struct walk_counts *left, bool is_packet, bool is_event)
 	return true;
 }
 
-const struct walk_counts *walk_get_counts(const struct ctf_walk *walk)
+const struct direct_counts *direct_reader_get_counts(const struct direct_reader *reader)
 {
-	return &walk->counts;
+	return &reader->counts;
 }
