@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * IP addresses in the form of struct netsync_packet: 16 bytes, with IPv4 addresses as
- * ::ffff:a.b.c.d.
- */
+/* IP addresses as in struct netsync_packet: 16 bytes, with IPv4 addresses as ::ffff:a.b.c.d. */
 #ifndef NETSYNC_IO_ADDRESS_H
 #define NETSYNC_IO_ADDRESS_H
 
@@ -22,7 +19,7 @@ static inline void address_copy(uint8_t to[16], const uint8_t *from, size_t len)
 	memcpy(to + 16 - len, from, len);
 }
 
-/* Is the address a multicast address, or the IPv4 broadcast address? */
+/* Return whether the address is a multicast address or the IPv4 broadcast address. */
 static inline bool address_is_for_many(const uint8_t address[16])
 {
 	if (!memcmp(address, ipv4_prefix, IPV4_AT))

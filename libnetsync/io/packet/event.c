@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decode the fields of a flat event, by their meanings, to a packet event or a clock event. */
+/*
+ * Decode the fields of a flat event to a packet event or a clock event, using the meanings of the
+ * fields.
+ */
 #include <netinet/in.h>
 #include <string.h>
 
 #include "io/packet/protocol.h"
 
-/* In device events some names have other meanings: name_fields() in protocol.h. */
+/* In device events, some names have other meanings: see name_fields() in protocol.h. */
 const struct field_name event_fields[] = {
 	{ "skb", SKB },
 	{ "ifindex", IFINDEX },
@@ -132,8 +135,8 @@ bool event_has_wanted_fields(const struct event_kind *kind, uint64_t has)
 #define MOST_LATE 100000000
 
 /*
- * Decode a clock event. Return false if the rate is 2 or more, or infinite, because no daemon
- * sets such a rate.
+ * Decode a clock event. If the rate is infinite or at least 2, return false, because no daemon sets
+ * such a rate.
  */
 static bool read_clock_event(const struct event_values *v, struct event_seen *seen)
 {
@@ -146,7 +149,7 @@ static bool read_clock_event(const struct event_values *v, struct event_seen *se
 			      mono + (int64_t)values_get(v, OFFS_TAI) },
 		.raw_ns = (int64_t)values_get(v, RAW),
 		.rate = (double)values_get(v, MULT) / (double)values_get(v, RAW_MULT),
-		/* The module numbers events from 0. */
+		/* The module assigns numbers from 0 on to events. */
 		.number = values_have(v, BIT(SEQ)) ? (uint32_t)values_get(v, SEQ) + 1 : 0,
 	};
 	return values_get(v, RAW_MULT) && seen->clock.rate < 2;
@@ -172,7 +175,7 @@ bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_n
 
 /* ---- packets ----------------------------------------------------------- */
 
-/* Read the fields of a device event. Each device is an observation point in its namespace. */
+/* Read the fields of a device event. Each device in each namespace is an observation point. */
 static void read_device_fields(struct event_values *v, struct event_seen *seen,
 			       const struct packet_protocol *protocol)
 {

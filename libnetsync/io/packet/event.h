@@ -15,7 +15,10 @@
 
 #include "io/io.h"
 
-/* The meaning of a field. The value is also its bit number in masks of fields; see event_fields. */
+/*
+ * The meaning of a field. The value is also the field's bit number in masks of fields; see
+ * event_fields.
+ */
 enum meaning {
 	SEQ,
 	ACK,
@@ -66,11 +69,11 @@ enum meaning {
 #define BIT(meaning) (UINT64_C(1) << (meaning))
 
 struct field_name {
-	const char *name; /* NULL after the last one */
+	const char *name; /* name, or NULL after the last field */
 	enum meaning meaning;
 };
 
-/* Field names of flat events. A name has the same meaning in all events. */
+/* The names of fields in flat events. A name has the same meaning in all events. */
 extern const struct field_name event_fields[];
 
 /*
@@ -105,32 +108,32 @@ struct event_kind {
 	const char *name;
 	enum place place;
 	enum netsync_dir dir;
-	uint8_t protocol; /* IPPROTO_... for flat events; 0 for nested events */
+	uint8_t protocol; /* IPPROTO_... for flat events, 0 for nested events */
 };
 
-/* Return the kind of events with this name, or NULL if such events are not used. */
+/* Return the kind of the events with this name. If such events are not used, return NULL. */
 const struct event_kind *event_find_kind(const char *name);
 
-/* Does a flat event of this kind have all needed fields? */
+/* Return whether a flat event of this kind has all fields that are needed. */
 bool event_has_wanted_fields(const struct event_kind *kind, uint64_t has);
 
 /* Values of the fields of one event. */
 struct event_values {
 	uint64_t has;		       /* a bit for each meaning that has a value */
-	uint64_t number[NUM_MEANINGS]; /* indexed by meaning; valid if its bit is set */
-	uint8_t saddr[16];	       /* network order; IPv4 as ::ffff:a.b.c.d */
+	uint64_t number[NUM_MEANINGS]; /* indexed by meaning; valid if the meaning's bit is set */
+	uint8_t saddr[16];	       /* in network order; IPv4 as ::ffff:a.b.c.d */
 	uint8_t daddr[16];
 };
 
 /*
- * Fill in @seen, which must be all 0, from a flat event, without host and time. Return false if
- * packets of the protocol are not matched, or if the clock rate is impossible.
+ * Fill in @seen, which must be all zero, from a flat event, except the host and the time. Return
+ * false if packets of this protocol are not matched or the clock's rate is impossible.
  */
 bool event_decode(const struct event_kind *kind, struct event_values *v, struct event_seen *seen);
 
 /*
- * Set the time of an event, in ns as printed and in ns since the zero of the trace's clock.
- * Return false if the event cannot be used because it has no reading of the trace's clock.
+ * Set the time of an event, in ns as printed, and in ns since the zero of the trace's clock. Return
+ * false if the event cannot be used, because it has no reading of the trace's clock.
  */
 bool event_set_time(struct event_seen *seen, int64_t printed_ns, int64_t clock_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Parse the packet in a captured frame, by the same rules as module/parse.c. */
+/* Parse the packet in a captured frame by the same rules as module/parse.c. */
 #include <net/ethernet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -22,8 +22,8 @@ enum {
 };
 
 /*
- * Maximum number of VLAN tags in a frame. Chosen, as in the module: networks use up to two
- * (802.1ad).
+ * Maximum number of VLAN tags in a frame. Networks use up to two (802.1ad). Chosen as in the
+ * module.
  */
 #define MAX_VLAN_TAGS 4
 #define ETHERTYPE_QINQ 0x88a8
@@ -51,8 +51,8 @@ bool frame_is_link_known(uint16_t link)
 }
 
 /*
- * Return the size of the link header (bytes). If there is no link header, this is 1: the first
- * byte of IP, which contains the version.
+ * Return the size of the link header (bytes). If there is no link header, return 1, which stands
+ * for the first byte of the IP header. This byte contains the IP version.
  */
 static size_t get_link_header_size(uint16_t link)
 {
@@ -91,8 +91,8 @@ static uint16_t get_family_protocol(uint32_t family)
 }
 
 /*
- * Return the direction by the packet type of packet(7): PACKET_OUTGOING is 4, and received
- * packets have 0 to 3.
+ * Return the direction for a packet type of packet(7). PACKET_OUTGOING is 4. Received packets have
+ * 0 to 3.
  */
 static enum frame_mark find_frame_mark(unsigned int packet_type)
 {
@@ -144,7 +144,9 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 		break;
 	case LINK_NULL:
 	case LINK_LOOP:
-		/* LINK_NULL has the capturing host's byte order, LINK_LOOP network order. */
+		/*
+		 * LINK_NULL has the byte order of the capturing host. LINK_LOOP has network order.
+		 */
 		memcpy(&family, data, sizeof(family));
 		if (link == LINK_LOOP)
 			family = load_be32(data);
@@ -165,9 +167,9 @@ enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t l
 /* ---- IP ---------------------------------------------------------------- */
 
 /*
- * Find the end of a packet, which is @base plus its length field in @bytes, or the end of the
- * frame if the field is 0 (BIG TCP, or the device was to fill in the field). Return 0 if the
- * frame is shorter than its packet, even on the wire.
+ * Find the end of a packet, which is @base plus the length field in @bytes. If the field is 0 (BIG
+ * TCP, or because the device had to fill in the field), use the end of the frame. If the frame was
+ * shorter than its packet even on the wire, return 0.
  */
 static size_t find_frame_packet_end(const struct captured_frame *frame, size_t base, size_t bytes)
 {

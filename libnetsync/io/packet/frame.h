@@ -25,8 +25,8 @@ struct captured_frame {
 
 enum frame_mark {
 	FRAME_UNMARKED,
-	FRAME_IN,  /* received by the capturing host */
-	FRAME_OUT, /* sent by the capturing host */
+	FRAME_IN,  /* the capturing host has received it */
+	FRAME_OUT, /* the capturing host has sent it */
 };
 
 /* The link header. */
@@ -34,29 +34,32 @@ struct frame_link {
 	size_t network;	   /* offset of the IP header (bytes) */
 	uint16_t protocol; /* EtherType */
 	enum frame_mark mark;
-	uint32_t device;     /* interface index; 0 if unknown */
-	const uint8_t *from; /* source hardware address; NULL, as is @to, if unknown */
+	uint32_t device;     /* interface index, or 0 if not known */
+	const uint8_t *from; /* source hardware address; @from and @to are NULL if not known */
 	const uint8_t *to;
 };
 
 enum frame_result {
-	FRAME_OTHER, /* no packet of a supported protocol */
-	FRAME_CUT,   /* truncated: too few bytes were captured */
+	FRAME_OTHER, /* the frame has no packet of a supported protocol */
+	FRAME_CUT,   /* too few bytes of the frame were captured */
 	FRAME_PACKET,
 };
 
-/* Is the number a supported link type of libpcap? */
+/* Return whether the number is a supported link type of libpcap. */
 bool frame_is_link_known(uint16_t link);
-/* Read a link header. @swapped means that the capturing host has the other byte order. */
+/*
+ * Read a link header. @swapped means that the byte order of the capturing host is not this
+ * machine's.
+ */
 enum frame_result frame_read_link(const struct captured_frame *frame, uint16_t link, bool swapped,
 				  struct frame_link *is);
 /*
- * Read the IP addresses after a link header. Return false if the packet is not IP, or is
+ * Read the IP addresses after a link header. Return false if the packet is not an IP packet or is
  * truncated.
  */
 bool frame_read_addresses(const struct captured_frame *frame, const struct frame_link *link,
 			  uint8_t from[16], uint8_t to[16]);
-/* Read a packet, without host, time, observation point and direction. */
+/* Read a packet, except its host, time, observation point and direction. */
 enum frame_result frame_read_packet(const struct captured_frame *frame,
 				    const struct frame_link *link, struct netsync_packet *pkt);
 

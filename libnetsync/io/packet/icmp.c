@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Set the protocol part of a packet event for ICMP and ICMPv6 echoes, from event fields or
- * captured bytes.
+ * Set the protocol part of a packet event for ICMP and ICMPv6 echoes. The source is an event's
+ * fields or captured bytes.
  */
 #include <netinet/in.h>
 
@@ -22,7 +22,7 @@ static void icmp_read_event(const struct event_values *v, struct netsync_packet 
 	event_set_echo(pkt, values_get(v, TYPE), values_get(v, ECHO_ID), values_get(v, ECHO_SEQ));
 }
 
-/* In device events, echoes use TCP's fields as follows, and no ports. */
+/* In device events, echoes have no ports, and use TCP's fields as follows. */
 static void icmp_name_fields(struct event_values *v)
 {
 	values_set(v, TYPE, values_get(v, FLAGS));
@@ -34,8 +34,8 @@ static void icmp_name_fields(struct event_values *v)
 /* ---- frames ------------------------------------------------------------ */
 
 /*
- * Echo requests and replies have the same header of 8 bytes in both versions (RFC 792,
- * RFC 4443): type 8 and 0, or 128 and 129; code 0; checksum; identifier; number.
+ * In ICMP and ICMPv6, echo requests and replies have the same header of 8 bytes (RFC 792, RFC
+ * 4443): type 8 and 0, or 128 and 129; code 0; checksum; identifier; number.
  */
 static enum frame_result icmp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Compute a 64-bit key of a packet event, equal in all records of the packet, by SipHash-1-3. */
+/*
+ * Compute a 64-bit key of a packet event by SipHash-1-3. The key is equal in all records of the
+ * packet.
+ */
 #include <string.h>
 
 #include "io/packet/key.h"
@@ -38,8 +41,8 @@ uint64_t packet_compute_key(const struct netsync_packet *pkt)
 }
 
 /*
- * Address translation changes addresses, ports and echo identifiers, so the key does not include
- * them.
+ * Address translation changes addresses, ports and echo identifiers. The key therefore does not
+ * include them.
  */
 uint64_t packet_compute_nat_key(const struct netsync_packet *pkt)
 {

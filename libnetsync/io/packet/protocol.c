@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Find the struct packet_protocol of an IP protocol number. */
+/* Find the struct packet_protocol for an IP protocol number. */
 #include <netinet/in.h>
 
 #include "io/packet/protocol.h"

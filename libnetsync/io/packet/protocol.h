@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The supported transport protocols. Each is a struct packet_protocol in its own file, and a row
- * of protocol.c. Only the columns of text formats are elsewhere (io/text/).
+ * The supported transport protocols. Each is a struct packet_protocol in a file of its own, and a
+ * row in protocol.c. Only the columns of text formats are in other files (io/text/).
  */
 #ifndef NETSYNC_IO_PROTOCOL_H
 #define NETSYNC_IO_PROTOCOL_H
@@ -9,19 +9,22 @@
 #include "io/packet/event.h"
 #include "io/packet/frame.h"
 
-/* A packet in a frame, as its IP header describes it. Offsets are bytes from the frame's start. */
+/*
+ * A packet in a frame as its IP header describes it. Offsets are in bytes from the start of the
+ * frame.
+ */
 struct transport {
 	const uint8_t *data;  /* the frame */
 	size_t captured;      /* number of bytes captured */
 	size_t start;	      /* offset of the transport header */
-	size_t end;	      /* offset after the packet; padding may follow */
-	const uint8_t *addrs; /* source and destination, one after the other */
+	size_t end;	      /* offset of the first byte after the packet; padding may follow */
+	const uint8_t *addrs; /* source address, directly followed by the destination address */
 	size_t addr_len;      /* size of each address: 4 or 16 bytes */
 	uint8_t protocol;     /* IPPROTO_... */
-	bool is_part;	      /* the packet is the first of several fragments */
+	bool is_part;	      /* whether the packet is the first of several fragments */
 };
 
-/* Fields that no router changes, by protocol. A field that the protocol does not have is 0. */
+/* Fields that no router changes. Which ones are used depends on the protocol. All others are 0. */
 struct packet_key {
 	uint64_t digest;
 	uint32_t word[2];
@@ -29,34 +32,35 @@ struct packet_key {
 };
 
 struct packet_protocol {
-	/* Fields that an event of this protocol must have; device events are exempt. */
+	/* Fields that an event of this protocol must have, unless it is a device event. */
 	uint64_t wanted;
 	/* Set the protocol's part of a packet from the fields of an event. */
 	void (*read_event)(const struct event_values *v, struct netsync_packet *pkt);
 	/*
-	 * Rename the fields of a device event for this protocol. Device events have TCP's field
-	 * names for all protocols; the table in module/netsync-events.h gives their meanings.
-	 * NULL for TCP.
+	 * Rename the fields of a device event for this protocol. Device events have the names of
+	 * TCP's fields for all protocols. The table in module/netsync-events.h gives their
+	 * meanings. NULL for TCP.
 	 */
 	void (*name_fields)(struct event_values *v);
 	/* Set ports, length and the protocol's part of a packet from captured bytes. */
 	enum frame_result (*read_frame)(const struct transport *p, struct netsync_packet *pkt);
 	void (*fill_key)(struct packet_key *key, const struct netsync_packet *pkt);
 	/*
-	 * Fill in only the fields that address translation (NAT) does not change. Return false
-	 * if these fields are too few to distinguish packets. NULL if they always are.
+	 * Fill in only the fields that address translation (NAT) does not change. Return false if
+	 * these fields are too few to distinguish packets. The function is NULL if they are always
+	 * enough.
 	 */
 	bool (*fill_key_inside)(struct packet_key *key, const struct netsync_packet *pkt);
 };
 
 extern const struct packet_protocol packet_tcp, packet_udp, packet_icmp, packet_sctp;
 
-/* Return the row of an IP protocol number, or NULL if the protocol is not supported. */
+/* Return the row for an IP protocol number. If the protocol is not supported, return NULL. */
 const struct packet_protocol *packet_find_protocol(uint8_t number);
 
 /* ---- for the protocols' files ------------------------------------------- */
 
-/* Address fields, which the TCP events of lttng-addons do not have. */
+/* Fields with addresses, which TCP events of lttng-addons lack. */
 #define EVENT_ENDS (BIT(SADDR) | BIT(DADDR) | BIT(FAMILY))
 
 static inline bool values_have(const struct event_values *v, uint64_t mask)
@@ -85,7 +89,7 @@ static inline uint32_t load_be32(const uint8_t *bytes)
 	return (uint32_t)load_be16(bytes) << 16 | load_be16(bytes + 2);
 }
 
-/* Were @bytes from offset @at captured? */
+/* Return whether @bytes from offset @at on were captured. */
 static inline bool transport_has_bytes(const struct transport *p, size_t at, size_t bytes)
 {
 	return at + bytes <= p->captured;

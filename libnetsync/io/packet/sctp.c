@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Set the protocol part of a packet event for SCTP (RFC 9260), from event fields or captured
- * bytes.
+ * Set the protocol part of a packet event for SCTP (RFC 9260). The source is an event's fields or
+ * captured bytes.
  */
 #include "io/packet/protocol.h"
 
@@ -18,7 +18,7 @@ static void sctp_read_event(const struct event_values *v, struct netsync_packet 
 }
 
 /*
- * Rename the fields of device events: flags contains the chunk type, and bit 8 of flags reports
+ * Rename the fields of device events. The field flags contains the chunk type. Bit 8 of flags tells
  * whether there is a TSN.
  */
 static void sctp_name_fields(struct event_values *v)
@@ -31,14 +31,14 @@ static void sctp_name_fields(struct event_values *v)
 
 /* ---- frames ------------------------------------------------------------ */
 
-/* Maximum number of chunks that are searched for a TSN. Chosen, as in the module. */
+/* Maximum number of chunks in which a TSN is searched. Chosen as in the module. */
 #define MAX_CHUNKS 64
 /* Chunk types (RFC 9260, RFC 8260). CHUNK_NONE means that there is no chunk. */
 enum { CHUNK_DATA = 0, CHUNK_I_DATA = 64, CHUNK_NONE = 255 };
 
 /*
- * Read the common header of 12 bytes (ports, verification tag, checksum), the type of the
- * first chunk, and the TSN of the first chunk with data.
+ * Read the common header of 12 bytes (ports, verification tag, checksum), the type of the first
+ * chunk, and the TSN of the first chunk that has data.
  */
 static enum frame_result sctp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Compute SipHash-1-3: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012,
- * with one round for each word and three at the end.
+ * Compute SipHash-1-3: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012. It
+ * has one round for each word and three rounds at the end.
  */
 #include "io/packet/siphash.h"
 
@@ -34,7 +34,7 @@ static void mix_siphash_word(struct state *s, uint64_t word)
 	s->a ^= word;
 }
 
-/* Load up to 8 bytes, the lowest first. */
+/* Load at most 8 bytes. The first byte is the lowest. */
 static uint64_t load_little_endian_word(const uint8_t *bytes, size_t len)
 {
 	uint64_t word = 0;
@@ -48,7 +48,7 @@ uint64_t siphash_1_3(const uint8_t *data, size_t len)
 {
 	const uint64_t low = UINT64_C(0x0706050403020100);
 	const uint64_t high = UINT64_C(0x0f0e0d0c0b0a0908);
-	/* The paper's initial state: "somepseudorandomlygeneratedbytes", xor the key. */
+	/* The initial state in the paper: "somepseudorandomlygeneratedbytes", xor the key. */
 	struct state s = {
 		UINT64_C(0x736f6d6570736575) ^ low,
 		UINT64_C(0x646f72616e646f6d) ^ high,

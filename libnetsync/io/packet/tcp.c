@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Set the protocol part of a packet event for TCP (RFC 9293), from event fields or captured
- * bytes.
+ * Set the protocol part of a packet event for TCP (RFC 9293). The source is an event's fields or
+ * captured bytes.
  */
 #include "io/packet/protocol.h"
 
@@ -47,8 +47,8 @@ static void tcp_read_event(const struct event_values *v, struct netsync_packet *
 /* ---- frames ------------------------------------------------------------ */
 
 /*
- * Read the timestamps option (RFC 7323: kind 8, 10 bytes). Malformed options end the
- * search, as in tcp_parse_options() of Linux.
+ * Read the timestamps option (RFC 7323: kind 8, 10 bytes). As in Linux (tcp_parse_options()), a
+ * malformed option ends the search.
  */
 static void read_tcp_options(const uint8_t *option, size_t len, struct netsync_packet *pkt)
 {
@@ -72,7 +72,7 @@ static void read_tcp_options(const uint8_t *option, size_t len, struct netsync_p
 	}
 }
 
-/* Read a header of 20 bytes, and its options, if these were captured. */
+/* Read a header of 20 bytes. If its options were captured, read them, too. */
 static enum frame_result tcp_read_frame(const struct transport *p, struct netsync_packet *pkt)
 {
 	const uint8_t *tcp = p->data + p->start;
@@ -110,7 +110,7 @@ static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 }
 
 /*
- * Address translation does not change sequence numbers, whose random start distinguishes
+ * Address translation does not change sequence numbers. Their random start distinguishes
  * connections.
  */
 static bool tcp_fill_nat_key(struct packet_key *key, const struct netsync_packet *pkt)

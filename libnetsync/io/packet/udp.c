@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Set the protocol part of a packet event for UDP (RFC 768), from event fields or captured bytes.
+ * Set the protocol part of a packet event for UDP (RFC 768). The source is an event's fields or
+ * captured bytes.
  */
 #include <netinet/in.h>
 
@@ -10,8 +11,7 @@
 /* ---- events ------------------------------------------------------------ */
 
 /*
- * Read the UDP fields of an event. A digest of 0 means that the module's parameter disabled
- * digests.
+ * Read the UDP fields of an event. If a parameter of the module disables digests, the digest is 0.
  */
 static void udp_read_event(const struct event_values *v, struct netsync_packet *pkt)
 {
@@ -42,8 +42,8 @@ static uint32_t add_checksum_words(uint32_t sum, const uint8_t *bytes, size_t le
 }
 
 /*
- * Is the checksum the one on the wire? With checksum offload, captures of the sender contain
- * only the sum of the pseudo-header. @len is the number of header and payload bytes.
+ * Return whether the checksum is the one on the wire. With checksum offload, captures at the sender
+ * contain only the sum of the pseudo-header. @len is the number of header and payload bytes.
  */
 static bool is_checksum_final(const struct transport *p, size_t len)
 {
@@ -61,7 +61,7 @@ static bool is_checksum_final(const struct transport *p, size_t len)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* Number of payload bytes that are digested, as in the module (netsync-events(5)). */
+/* Number of payload bytes for the digest, as in the module (netsync-events(5)). */
 #define DIGEST_BYTES 64
 
 static enum frame_result udp_read_frame(const struct transport *p, struct netsync_packet *pkt)
@@ -74,7 +74,10 @@ static enum frame_result udp_read_frame(const struct transport *p, struct netsyn
 	if (!transport_has_bytes(p, p->start, 8))
 		return FRAME_CUT;
 	len = load_be16(udp + 4);
-	/* The length is 0 in jumbograms (RFC 2675), and before segmentation offload. */
+	/*
+	 * The length is 0 in jumbograms (RFC 2675), and in packets that segmentation offload has
+	 * not split yet.
+	 */
 	if (!len && (room > UINT16_MAX || p->addr_len == 16))
 		len = room;
 	if (len < 8 || (len > room && !p->is_part))
@@ -100,7 +103,7 @@ static void udp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 	key->digest = pkt->udp.digest;
 }
 
-/* Address translation does not change the payload or the IPv4 identification field. */
+/* Address translation changes neither the payload nor the IPv4 identification field. */
 static bool udp_fill_nat_key(struct packet_key *key, const struct netsync_packet *pkt)
 {
 	key->digest = pkt->udp.digest;

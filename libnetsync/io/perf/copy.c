@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copy a perf.data file with new times. Records are copied one by one, and compressed records
- * are written uncompressed. The file's trailing sections move accordingly.
+ * Copy a perf.data file with corrected times. Records are copied one by one, and compressed records
+ * are written uncompressed. The sections at the end of the file move accordingly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,15 @@
 
 #include "io/perf/record.h"
 
-/* Number of bytes copied at a time. Chosen. */
+/* Number of bytes that are copied at a time. Chosen. */
 #define BLOCK_SIZE 65536
 
-/* Offset of the size of all records (64 bits) in a file's header (bytes). */
+/* Offset of the total size of all records (64 bits) in a file's header (bytes). */
 #define DATA_SIZE_AT 48
-/* Size of an entry in the table of features (bytes): its offset and its size. */
+/*
+ * Size of an entry in the table of features, which consists of the feature's offset and size
+ * (bytes).
+ */
 #define SECTION_SIZE 16
 
 struct perf_copy {
@@ -29,7 +32,7 @@ struct perf_copy {
 	struct perf_file file;
 	FILE *out;
 	uint64_t written;
-	/* Time range of events in the original; if hi < lo, no event has a time. */
+	/* Time range of events in the original. If hi < lo, no event has a time. */
 	struct range events;
 	uint8_t record[PERF_MAX_RECORD];
 };
@@ -77,9 +80,10 @@ static int copy_perf_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 /* ---- times ---------------------------------------------------------------- */
 
 /*
- * Get the new time of any record. Records that are not events, such as those of threads and
- * their memory, may be outside the range of the correction; they are shifted by as much as the
- * nearest event. Return 0, NETSYNC_IO_LEFT_OUT, or a negative value after io_fail().
+ * Get the corrected time of any record. Records that are not events, such as those of threads and
+ * their memory, may be outside of the correction's range. They are shifted by the same amount as
+ * the nearest event. Return 0 or NETSYNC_IO_LEFT_OUT. On failure, call io_fail() and return a
+ * negative value.
  */
 static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
 {
@@ -105,7 +109,9 @@ static void set_record_number(struct perf_copy *copy, uint32_t at, uint64_t numb
 	number_to_bytes(copy->record + at, number, 8, copy->file.big_endian);
 }
 
-/* Correct a time in a record's data, copy->record. Return as correct_perf_time() does. */
+/*
+ * Correct a time in a record's data, copy->record. Return the same values as correct_perf_time().
+ */
 static int set_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 {
 	int64_t new_ns;
@@ -116,7 +122,7 @@ static int set_record_time(struct perf_copy *copy, uint32_t at, int64_t time_ns)
 	return ret;
 }
 
-/* Find the offset of a time in the data of a kernel record, other than the time at its end. */
+/* In the data of a kernel record, find the offset of a time other than the one at its end. */
 static bool find_own_time(const struct perf_record *record, uint32_t *at)
 {
 	switch (record->type) {
@@ -135,8 +141,8 @@ static bool find_own_time(const struct perf_record *record, uint32_t *at)
 }
 
 /*
- * Correct all times of a kernel record, whose data is copy->record. perf recorded some records
- * without times; these times are 0. Return as correct_perf_time() does.
+ * Correct all times of a kernel record, whose data is copy->record. Some records were recorded
+ * without a time; their time is 0. Return the same values as correct_perf_time().
  */
 static int correct_record_times(struct perf_copy *copy, const struct perf_record *record)
 {
@@ -150,7 +156,7 @@ static int correct_record_times(struct perf_copy *copy, const struct perf_record
 	if (ret >= 0 && find_own_time(record, &at) &&
 	    perf_read_number(&copy->file, record->data + at, 8) == (uint64_t)sample.time_ns)
 		memcpy(copy->record + at, copy->record + sample.time_at, 8);
-	/* Records of threads are needed regardless of which events are skipped. */
+	/* Records of threads are needed even if events are skipped. */
 	return ret == NETSYNC_IO_LEFT_OUT && record->type != PERF_RECORD_SAMPLE &&
 			       record->type != PERF_RECORD_LOST ?
 		       0 :
@@ -158,15 +164,15 @@ static int correct_record_times(struct perf_copy *copy, const struct perf_record
 }
 
 /*
- * Correct the times in a feature, which the pipe format stores in a record. Return as
- * correct_perf_time() does.
+ * Correct the times in a feature. In the pipe format, a record contains the feature. Return the
+ * same values as correct_perf_time().
  */
 static int correct_feature_times(struct perf_copy *copy, const struct perf_record *record)
 {
 	const struct perf_file *file = &copy->file;
 	int ret;
 
-	/* The data follows the number of the feature. */
+	/* The data follow the number of the feature. */
 	if (record->size < 8)
 		return 0;
 	switch (perf_read_number(file, record->data, 8)) {
@@ -243,7 +249,7 @@ static int copy_perf_records(struct perf_copy *copy)
 
 /* ---- sections after the records ---------------------------------------------- */
 
-/* Write the corrected time of the original's time at offset @at. Return 0, or a negative value. */
+/* Correct the time at offset @at of the original, and write it. Return 0 or a negative value. */
 static int put_corrected_time(struct perf_copy *copy, uint64_t at, int64_t time_ns)
 {
 	int64_t new_ns;
@@ -266,7 +272,7 @@ static int change_features(struct perf_copy *copy, uint64_t moved)
 	return ret;
 }
 
-/* Write the features, whose offsets change, and the new size of the records. */
+/* Write the features, whose offsets have changed, and the new size of all records. */
 static int copy_perf_features(struct perf_copy *copy)
 {
 	const struct perf_file *file = &copy->file;
@@ -346,7 +352,7 @@ static int write_perf_copy(struct perf_copy *copy)
 	struct stat st;
 	int ret, fd;
 
-	/* Use the path, because the open file is a copy if the original is compressed. */
+	/* Use the path, because if the original is compressed, the open file is a copy. */
 	if (stat(copy->task.from, &st))
 		return io_fail_file(copy->task.io, copy->task.from, -errno);
 	fd = io_create_copy(&copy->task, st.st_mode);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read all tracepoint events of a perf.data file, of all processors, in time order, with fields
- * as declared by the kernel's descriptions in the file. perf writes the contents of the
- * processors' buffers in rounds. Events are therefore deferred until no later record can contain
- * an earlier event.
+ * Read all tracepoint events of all processors from a perf.data file in order of time. The kernel's
+ * descriptions in the file declare the fields. perf writes the contents of the processors' buffers
+ * in rounds. An event is therefore deferred until no later record can be an earlier event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +13,17 @@
 #include "io/tracefs/types.h"
 #include "util/array.h"
 
-/* Maximum size of deferred events (bytes). Chosen: a file is not trusted. */
+/* Maximum size of all deferred events (bytes). Chosen, because the file is not trusted. */
 #define MAX_WAITING (UINT64_C(1) << 30)
 
-/* A deferred event, or a deferred report of lost events. */
+/* A deferred event, or a deferred report that events were lost. */
 struct waiting_event {
 	int64_t time_ns;
-	uint64_t number; /* number in the file, which orders items of equal time */
-	uint64_t lost;	 /* number of lost events; if not 0, there is no event */
+	uint64_t number; /* number in the file, by which items with equal times are ordered */
+	uint64_t lost;	 /* number of lost events; if it is not 0, there is no event */
 	uint32_t cpu;
 	uint32_t size;
-	uint8_t data[]; /* fields as the kernel's descriptions declare them */
+	uint8_t data[]; /* fields, which the kernel's descriptions declare */
 };
 
 struct perf_events {
@@ -33,15 +32,18 @@ struct perf_events {
 	struct perf_file file;
 	struct tracefs_types *types;
 	struct perf_records records;
-	bool has_begun; /* a sample was read */
+	bool has_begun; /* whether a sample has been read */
 	int32_t clock;	/* clock of the samples */
 	struct waiting_event **waiting;
-	size_t num, room; /* number of deferred items, and number allocated */
+	size_t num, room; /* number of deferred items, and number for which memory is allocated */
 	uint64_t bytes;	  /* size of the deferred items (bytes) */
 	uint64_t number;
 	int64_t latest_ns; /* latest time so far (ns) */
-	int64_t round_ns;  /* latest time when the last round ended (ns) */
-	/* Latest time when the round before it ended (ns). Later records are after this time. */
+	int64_t round_ns;  /* latest time at the end of the last round (ns) */
+	/*
+	 * Latest time at the end of the round before it (ns). All later records are after this
+	 * time.
+	 */
 	int64_t past_ns;
 };
 
@@ -81,7 +83,7 @@ static int report_waiting_event(const struct perf_events *events,
 		       0;
 }
 
-/* Report events that are not later than @until_ns. Return 0, or a negative value to stop. */
+/* Report the events up to @until_ns. Return 0, or a negative value to stop. */
 static int report_events_until(struct perf_events *events, int64_t until_ns)
 {
 	size_t told = 0;
@@ -150,8 +152,8 @@ static int use_sample_event(struct perf_events *events, const struct perf_record
 }
 
 /*
- * Use the losses of an event. The sums at the end of a file repeat these losses without their
- * times, and are not used.
+ * Use a report about the losses of an event. The sums at the end of a file repeat these losses
+ * without times, and are not used.
  */
 static int use_loss_event(struct perf_events *events, const struct perf_record *record)
 {
@@ -197,7 +199,9 @@ static int read_event_records(struct perf_events *events)
 	perf_begin_records(&events->records, &events->file);
 	while (!ret && (ret = perf_next_record(&events->records, &record)) > 0)
 		ret = use_event_record(events, &record);
-	/* Report the events before the damage; netsync_io_add() warns about the damage. */
+	/*
+	 * Report the events before the damage. netsync_io_add() prints a warning about the damage.
+	 */
 	if (ret == -EILSEQ && !events->file.problem)
 		ret = 0;
 	return ret ? ret : report_events_until(events, INT64_MAX);

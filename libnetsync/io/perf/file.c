@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read a perf.data file: attributes of events, features, and the position of its records. */
+/* Read a perf.data file: the attributes of events, the features, and where the records are. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +24,19 @@ struct section {
 #define FLAG_SAMPLE_ID_ALL 18
 #define FLAG_USE_CLOCKID 25
 
-/* Minimum size of a struct perf_event_attr, offset of its clockid, and maximum size (bytes). */
+/*
+ * Minimum size of a struct perf_event_attr, offset of its member clockid, and maximum size (bytes).
+ */
 #define ATTR_MIN_SIZE 64
 #define ATTR_CLOCK_AT 92
-#define ATTR_MAX_SIZE 4096 /* chosen: Linux 6.12 has 136 */
+#define ATTR_MAX_SIZE 4096 /* chosen; Linux 6.12 has 136 bytes */
 
-/* Maximum number of attributes of a file. Chosen: Linux has some 3,000 tracepoints. */
+/* Maximum number of attributes in a file. Chosen; Linux has about 3,000 tracepoints. */
 #define MAX_ATTRS 8192
 
 /*
- * Maximum size of a host name with its terminating NUL (bytes). Chosen: the kernel's limit is 65.
+ * Maximum size of a host name, including the terminating NUL (bytes). Chosen; the kernel's limit is
+ * 65.
  */
 #define MAX_HOSTNAME 4096
 
@@ -67,7 +70,9 @@ static struct section read_perf_section(struct cursor *cursor)
 	return (struct section){ at, cursor_read_number(cursor, 8) };
 }
 
-/* Open a cursor at the beginning of a section. Return false if the file ends before the section. */
+/*
+ * Open a cursor at the beginning of a section. If the file ends before the section, return false.
+ */
 static bool open_perf_section(const struct perf_file *file, struct cursor *cursor,
 			      const struct section *section)
 {
@@ -86,13 +91,16 @@ static uint64_t max_uint64(uint64_t a, uint64_t b)
 
 static bool has_attr_flag(const struct perf_file *file, uint64_t flags, unsigned int number)
 {
-	/* Compilers put the first bit-field into the lowest bit, or the highest one. */
+	/*
+	 * Depending on the byte order, compilers put the first bit-field into the lowest or the
+	 * highest bit.
+	 */
 	return flags >> (file->big_endian ? 63 - number : number) & 1;
 }
 
 /*
- * Read a struct perf_event_attr, and advance the cursor to its end. Return NULL if out of memory
- * or if the input is invalid.
+ * Read a struct perf_event_attr. Advance the cursor to its end. Return NULL if the input is invalid
+ * or out of memory.
  */
 static struct perf_attr *add_perf_attr(struct perf_file *file, struct cursor *cursor)
 {
@@ -130,7 +138,10 @@ static struct perf_attr *add_perf_attr(struct perf_file *file, struct cursor *cu
 	return attr;
 }
 
-/* Read the ids of the last attribute. Return 0, possibly with cursor->bad set, or -ENOMEM. */
+/*
+ * Read the ids of the last attribute. Return 0 or -ENOMEM. If the input is invalid, cursor->bad is
+ * set.
+ */
 static int add_attr_ids(struct perf_file *file, struct cursor *cursor)
 {
 	while (!cursor->bad && cursor->end - cursor->at >= 8) {
@@ -170,7 +181,7 @@ static int read_file_attr(struct perf_file *file, uint64_t at, uint64_t size)
 	section = read_perf_section(&cursor);
 	if (cursor.bad || !open_perf_section(file, &ids, &section))
 		return perf_set_problem(file, PERF_CUT_SHORT);
-	/* Otherwise a small file could have */
+	/* Without this check, a small file could refer to the same ids any number of times. */
 	if (file->num_ids + section.size / 8 > file->size / 8)
 		return perf_set_problem(file, "several events have the same ids");
 	file->attrs_end = max_uint64(file->attrs_end, ids.end);
@@ -258,7 +269,7 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 	case PERF_HEADER_HOSTNAME:
 		return read_hostname(file, cursor);
 	case PERF_HEADER_SAMPLE_TIME:
-		/* The time is 0 if perf did not examine the events. */
+		/* If perf did not examine the events, this time is 0. */
 		begin = cursor->at;
 		cursor_skip(cursor, 8);
 		file->span_at = cursor_read_number(cursor, 8) ? begin : 0;
@@ -273,7 +284,9 @@ int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned in
 	}
 }
 
-/* Read the features. Their positions follow the records, in the order of their numbers. */
+/*
+ * Read the features. A table after the records has their positions in the order of their numbers.
+ */
 static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 {
 	struct cursor places = make_perf_cursor(file, file->data_end, file->size - file->data_end);
@@ -283,7 +296,10 @@ static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 		struct section section;
 		struct cursor cursor;
 
-		/* The bits are in 64-bit words. A big-endian machine writes the last byte first. */
+		/*
+		 * The bits are stored in 64-bit words. On a big-endian machine, the last byte of a
+		 * word comes first.
+		 */
 		if (!(bits[file->big_endian ? (i / 8) ^ 7 : i / 8] >> i % 8 & 1))
 			continue;
 		section = read_perf_section(&places);
@@ -298,7 +314,8 @@ static int read_perf_features(struct perf_file *file, const uint8_t *bits)
 /* ---- event formats ----------------------------------------------------- */
 
 /*
- * Skip the header and the formats of ftrace's own events, as at the start of a trace.dat file.
+ * Skip the header and the formats of ftrace's own events. The beginning of a trace.dat file has
+ * them, too.
  */
 static void skip_to_systems(struct cursor *cursor)
 {
@@ -344,7 +361,7 @@ static int read_file_header(struct perf_file *file, struct cursor *cursor)
 	if (cursor->bad || data.at > file->size)
 		return perf_set_problem(file, PERF_CUT_SHORT);
 	file->data_at = data.at;
-	/* perf writes the size and all features only at the end of the recording. */
+	/* perf writes the size and all features only when the recording ends. */
 	file->was_cut = !data.size || data.size > file->size - data.at;
 	file->data_end = file->was_cut ? file->size : data.at + data.size;
 	ret = read_file_attrs(file, &attrs, attr_size);

@@ -23,11 +23,11 @@ struct perf {
 	struct tracefs_formats formats;
 	uint64_t num_records; /* number of readable records */
 	struct perf_records records;
-	uint64_t num_read; /* number of records read; 0 if reading has not begun */
+	uint64_t num_read; /* number of records that were read, or 0 before reading begins */
 	int64_t latest_ns; /* latest time so far (ns) */
-	int64_t round_ns;  /* latest time when the last round ended (ns) */
-	int64_t past_ns;   /* latest time when the round before it ended (ns) */
-	struct range span; /* time range of events in the window; if hi < lo, none */
+	int64_t round_ns;  /* latest time at the end of the last round (ns) */
+	int64_t past_ns;   /* latest time at the end of the round before it (ns) */
+	struct range span; /* time range of events in the window; if hi < lo, there are none */
 	/* Number of lost events. Two kinds of records report the same losses. */
 	uint64_t lost, lost_in_sum;
 };
@@ -61,7 +61,7 @@ static int fail_perf_trace(struct trace *trace, int err)
 
 /* ---- contents of a file ------------------------------------------------ */
 
-/* Findings of a scan of a file. */
+/* What a scan of a file has found. */
 struct perf_scan {
 	uint64_t samples;
 	uint64_t timeless; /* samples without a time */
@@ -97,7 +97,7 @@ static void warn_of_damaged_perf(struct trace *trace, uint64_t at)
 		(unsigned long long)at);
 }
 
-/* Read the whole file to find its time span. */
+/* Read the whole file to find the file's time span. */
 static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 {
 	struct perf *perf = trace->state;
@@ -119,7 +119,9 @@ static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 	return ret;
 }
 
-/* Does the file contain usable events? If not, warn with the reason. */
+/*
+ * Return whether the file contains usable events. If it does not, print a warning with the reason.
+ */
 static bool check_perf_contents(struct trace *trace, const struct perf_scan *look)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
@@ -155,7 +157,7 @@ static int keep_perf_formats(struct trace *trace)
 
 /* ---- host and clock ----------------------------------------------------- */
 
-/* Relate the clock of the samples to the wall clock, if the file describes their relation. */
+/* If the file relates the clock of the samples to the wall clock, use this relation. */
 static void relate_clock_to_wall(struct trace *trace, int32_t id)
 {
 	const struct perf_file *file = &((const struct perf *)trace->state)->file;
@@ -168,7 +170,7 @@ static void relate_clock_to_wall(struct trace *trace, int32_t id)
 	}
 }
 
-/* Find the trace's clock. If the clock cannot be corrected, warn and return false. */
+/* Find the trace's clock. If the clock cannot be corrected, print a warning and return false. */
 static bool find_perf_clock(struct trace *trace, int32_t id)
 {
 	const struct perf_clock *clock = clocks, *end = clocks + sizeof(clocks) / sizeof(*clocks);
@@ -198,9 +200,9 @@ static uint64_t add_to_clock_hash(uint64_t hash, uint64_t value)
 }
 
 /*
- * Identify the clock, machine and boot by the time when the recording began, which all files of
- * one "perf record --switch-output" have in common, or by the file's path if there is no such
- * time. All recordings share the real-time clock.
+ * Identify the clock, machine and boot by the time at which the recording began. All files of one
+ * "perf record --switch-output" have this time. If there is no such time, use the file's path. All
+ * recordings share the real-time clock.
  */
 static int identify_perf_trace(struct trace *trace)
 {
@@ -258,7 +260,7 @@ static int perf_reader_open(struct trace *trace)
 	return ret < 0 ? ret : 1;
 }
 
-/* Decode a tracepoint sample. Return false if the sample is not used. */
+/* Decode a tracepoint sample. If the sample is not used, return false. */
 static bool decode_perf_sample(const struct perf *perf, const struct perf_sample *sample,
 			       struct event_seen *seen)
 {
@@ -292,7 +294,7 @@ static int use_perf_sample(struct trace *trace, const struct perf_record *record
 	return io_add_event(trace, &seen);
 }
 
-/* Count a loss. Losses outside the window are not counted. */
+/* Count a loss, unless it is outside of the window. */
 static void use_perf_loss(struct trace *trace, const struct perf_record *record)
 {
 	struct perf *perf = trace->state;
@@ -332,7 +334,10 @@ static int use_perf_record(struct trace *trace, const struct perf_record *record
 	}
 }
 
-/* Read the next record. Return 1; 0 if there is none; or a negative value after io_fail(). */
+/*
+ * Read the next record. Return 1, or 0 if there is none. On failure, call io_fail() and return a
+ * negative value.
+ */
 static int read_perf_record(struct trace *trace)
 {
 	struct perf *perf = trace->state;
@@ -344,7 +349,7 @@ static int read_perf_record(struct trace *trace)
 	if (!perf->num_read++)
 		perf_begin_records(&perf->records, &perf->file);
 	ret = perf_next_record(&perf->records, &record);
-	/* The file has changed since it was scanned. */
+	/* The file has been changed since it was scanned. */
 	if (ret == -EILSEQ)
 		warn_of_damaged_perf(trace, perf->records.at);
 	if (ret == -ENOMEM)

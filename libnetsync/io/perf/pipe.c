@@ -7,7 +7,7 @@
 
 #include "io/perf/record.h"
 
-/* Read an attribute or feature from a record. Return 0, or an error as perf_open() does. */
+/* Read an attribute or feature from a record. Return 0 or an error like perf_open(). */
 static int read_header_record(struct perf_file *file, const struct perf_record *record)
 {
 	struct cursor cursor = {
@@ -48,6 +48,6 @@ int perf_read_pipe_header(struct perf_file *file)
 	}
 	perf_release_records(&records);
 	perf_index_attrs(file);
-	/* The reader of all records reports the damage. */
+	/* The function that reads all records reports the damage. */
 	return ret ? ret : next == -ENOMEM ? next : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read the records of a perf.data file, which may be compressed as a zstd stream. */
+/* Read the records of a perf.data file. They may be compressed, as one zstd stream. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,17 @@
 
 #include "io/perf/record.h"
 
-/* Number of bytes read at a time. Chosen: at least four records of the largest size. */
+/*
+ * Number of bytes that are read at a time. Chosen so that at least four records of the maximum size
+ * fit.
+ */
 #define CHUNK_SIZE 262144
 
 /* State of decompressing records. */
 struct perf_unpacked {
-	ZSTD_DStream *stream;		 /* the file has only one stream */
-	uint8_t packed[PERF_MAX_RECORD]; /* compressed data of one record of the file */
-	ZSTD_inBuffer in;		 /* the part of @packed that was not decompressed yet */
+	ZSTD_DStream *stream;		 /* decompressor; the file has only one stream */
+	uint8_t packed[PERF_MAX_RECORD]; /* compressed data from one record of the file */
+	ZSTD_inBuffer in;		 /* the part of @packed that is not decompressed yet */
 	uint8_t plain[2 * (PERF_MAX_RECORD + 1)];
 	size_t at;   /* offset of the next record in @plain (bytes) */
 	size_t size; /* number of bytes in @plain */
@@ -39,7 +42,7 @@ void perf_release_records(struct perf_records *records)
 /* ---- records in the file ------------------------------------------------ */
 
 /*
- * Load @size bytes at records->at into memory. Return 1; 0 if the file ends before them; or
+ * Load @size bytes at records->at into memory. Return 1, 0 if the file ends before them, or
  * -ENOMEM.
  */
 static int load_record_bytes(struct perf_records *records, size_t size)
@@ -62,7 +65,7 @@ static int load_record_bytes(struct perf_records *records, size_t size)
 	return size <= records->chunk_size;
 }
 
-/* Parse a record whose header is complete. Return false if the size in the header is invalid. */
+/* Parse a record whose header is complete. Return false if the header has an invalid size. */
 static bool read_record_head(const struct perf_file *file, const uint8_t *bytes,
 			     struct perf_record *record)
 {
@@ -86,7 +89,8 @@ uint64_t perf_get_payload_size(const struct perf_file *file, const struct perf_r
 }
 
 /*
- * Read the next record, including records that contain others. Return as perf_next_record() does.
+ * Read the next record of any type, including records that contain other records. Return the same
+ * values as perf_next_record().
  */
 static int read_next_in_file(struct perf_records *records, struct perf_record *record)
 {
@@ -104,7 +108,7 @@ static int read_next_in_file(struct perf_records *records, struct perf_record *r
 		ret = load_record_bytes(records, PERF_HEAD_SIZE + record->size);
 	if (ret <= 0)
 		return ret ? ret : -EILSEQ;
-	/* The chunk may have been replaced, so parse the header again. */
+	/* The data in memory may have been replaced, so parse the header again. */
 	read_record_head(file, records->chunk + (records->at - records->chunk_at), record);
 	records->at += PERF_HEAD_SIZE + record->size;
 	record->at = records->at;
@@ -130,7 +134,7 @@ static struct perf_unpacked *new_perf_unpacked(void)
 	return NULL;
 }
 
-/* Use the data of a compressed record. Return 0, or an error as perf_next_record() does. */
+/* Use the data in a compressed record. Return 0 or an error like perf_next_record(). */
 static int unpack_compressed_record(struct perf_records *records, const struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
@@ -141,7 +145,7 @@ static int unpack_compressed_record(struct perf_records *records, const struct p
 		unpacked = records->unpacked = new_perf_unpacked();
 	if (!unpacked)
 		return -ENOMEM;
-	/* The newer record type contains the size, because the data is padded. */
+	/* The newer record type contains the size, because its data are padded. */
 	if (record->type == PERF_RECORD_COMPRESSED2) {
 		if (size < 8 || perf_read_number(records->file, from, 8) > size - 8)
 			return -EILSEQ;
@@ -153,13 +157,13 @@ static int unpack_compressed_record(struct perf_records *records, const struct p
 	return 0;
 }
 
-/* Decompress as much as there is capacity for. Return 1; 0 if there is no more data; -EILSEQ. */
+/* Decompress as much data as fits. Return 1, 0 if no data are left, or -EILSEQ. */
 static int unpack_more_records(struct perf_unpacked *unpacked)
 {
 	ZSTD_outBuffer out = { unpacked->plain, sizeof(unpacked->plain), 0 };
 	const size_t taken = unpacked->in.pos;
 
-	/* Less than a record may be left. */
+	/* Less than one record may be left. */
 	unpacked->size -= unpacked->at;
 	memmove(unpacked->plain, unpacked->plain + unpacked->at, unpacked->size);
 	unpacked->at = 0;
@@ -172,7 +176,7 @@ static int unpack_more_records(struct perf_unpacked *unpacked)
 	return 1;
 }
 
-/* Read the next record from decompressed data. Return as perf_next_record() does. */
+/* Read the next record from decompressed data. Return the same values as perf_next_record(). */
 static int read_next_unpacked(struct perf_records *records, struct perf_record *record)
 {
 	struct perf_unpacked *unpacked = records->unpacked;
@@ -205,7 +209,7 @@ int perf_next_record(struct perf_records *records, struct perf_record *record)
 		if (ret <= 0 || (record->type != PERF_RECORD_COMPRESSED &&
 				 record->type != PERF_RECORD_COMPRESSED2))
 			return ret;
-		/* A compressed record cannot be inside another one. */
+		/* A compressed record must not be inside of another one. */
 		if (!record->at)
 			return -EILSEQ;
 		ret = unpack_compressed_record(records, record);

@@ -28,7 +28,10 @@ enum {
 	PERF_RECORD_COMPRESSED2 = 83,
 };
 
-/* Flag of PERF_RECORD_LOST_SAMPLES: a filter rejected the samples; they were not lost. */
+/*
+ * Flag of PERF_RECORD_LOST_SAMPLES. It means that a filter has rejected the samples, so that they
+ * were not lost.
+ */
 #define PERF_MISC_FILTERED (1 << 15)
 
 /* Size of a record header, and maximum size of a record (bytes). The size field has 16 bits. */
@@ -41,47 +44,49 @@ struct perf_record {
 	uint16_t misc;	     /* flags */
 	const uint8_t *data; /* valid until the next call of perf_next_record() */
 	uint32_t size;
-	uint64_t at; /* offset of the byte after the record (bytes); 0 if it was compressed */
+	uint64_t at; /* offset of the byte after the record (bytes), or 0 if it was compressed */
 };
 
 /* The current position in the records of a file. */
 struct perf_records {
 	const struct perf_file *file;
 	uint64_t at;	   /* offset of the next record in the file (bytes) */
-	uint8_t *chunk;	   /* part of the file in memory; NULL if none was read */
+	uint8_t *chunk;	   /* part of the file in memory, or NULL before reading */
 	uint64_t chunk_at; /* offset of the chunk in the file (bytes) */
 	size_t chunk_size;
-	struct perf_unpacked *unpacked; /* NULL until a compressed record is read */
+	struct perf_unpacked *unpacked; /* NULL until a compressed record has been read */
 };
 
 void perf_begin_records(struct perf_records *records, const struct perf_file *file);
-/* Read the next record. Return 1; 0 if there is none; -EILSEQ if the rest is damaged; -ENOMEM. */
+/*
+ * Read the next record. Return 1, 0 if there is none, -EILSEQ if the rest is damaged, or -ENOMEM.
+ */
 int perf_next_record(struct perf_records *records, struct perf_record *record);
-/* Return the number of bytes that follow a perf record and do not belong to any record. */
+/* Return the number of bytes that follow a perf record without belonging to a record. */
 uint64_t perf_get_payload_size(const struct perf_file *file, const struct perf_record *record);
 void perf_release_records(struct perf_records *records);
 
 /*
- * In the pipe format, read the records before the first sample, which describe the file. Call
- * this after perf_open() for every file. Return 0, or an error as perf_open() does.
+ * In the pipe format, read the records before the first sample, which describe the file. Call this
+ * function after perf_open() for files in any format. Return 0 or an error like perf_open().
  */
 int perf_read_pipe_header(struct perf_file *file);
 
-/* The contents of a sample, or of another record's trailer. */
+/* The contents of a sample, or of the trailer of another record. */
 struct perf_sample {
 	const struct perf_attr *attr;
 	bool has_time;
 	uint32_t time_at; /* offset of the time in the record's data (bytes) */
 	int64_t time_ns;
-	uint32_t pid, tid;  /* UINT32_MAX if unknown */
-	uint32_t cpu;	    /* NETSYNC_IO_NO_CPU if unknown */
-	const uint8_t *raw; /* raw event, as the kernel's formats describe it; NULL if none */
+	uint32_t pid, tid;  /* UINT32_MAX if not known */
+	uint32_t cpu;	    /* NETSYNC_IO_NO_CPU if not known */
+	const uint8_t *raw; /* raw event, which the kernel's formats describe, or NULL */
 	uint32_t raw_size;
 };
 
 /*
- * Read a sample or, from the end of any other kernel record, its time and processor. Return
- * false if the record is damaged, or if its attribute is unknown.
+ * Read a sample. From any other kernel record, read the time and the processor at its end. Return
+ * false if the record is damaged or its attribute is not known.
  */
 bool perf_read_sample(const struct perf_file *file, const struct perf_record *record,
 		      struct perf_sample *sample);

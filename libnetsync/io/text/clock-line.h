@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One line of netsync-clocks(5), for callers that do not read it from a text file. */
+/*
+ * Parse a line in the format of netsync-clocks(5), for callers that do not read it from a text
+ * file.
+ */
 #ifndef NETSYNC_IO_CLOCK_LINE_H
 #define NETSYNC_IO_CLOCK_LINE_H
 
@@ -7,9 +10,9 @@
 #include "netsync.h"
 
 /*
- * Parse the line at @p, which ends in '\n' and is followed by WORD_SLACK bytes. Set the name,
- * and all members of the point except its host. Return the end of the line, or NULL if the line
- * is invalid.
+ * Parse the line at @p. It must end in '
+ * ', and WORD_SLACK bytes must follow. Set the name, and all members of the point except its host.
+ * Return the end of the line. If the line is invalid, return NULL.
  */
 const char *parse_text_clock_line(const char *p, struct text_word *host,
 				  struct netsync_clock_point *point);

@@ -7,10 +7,10 @@
 #include "io/text/clock-line.h"
 #include "io/text/text.h"
 
-/* Minimum and maximum number of columns in a line; see netsync-clocks(5). */
+/* Minimum and maximum number of columns in a line, see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
 #define MOST_COLUMNS 6
-/* Maximum number of characters of a rate. Chosen: more digits do not fit into a double. */
+/* Maximum number of characters of a rate. Chosen; a double cannot store more digits. */
 #define NUMBER_SIZE 32
 
 /* Parse a rate with strtod(). Return NULL if it is not a number. */
@@ -28,7 +28,7 @@ static const char *parse_clock_rate(const char *p, double *value)
 	return *end ? NULL : p;
 }
 
-/* Parse the column was_set. Return NULL if it is neither 0 nor 1. */
+/* Parse the column was_set. If it is neither 0 nor 1, return NULL. */
 static const char *parse_was_set(const char *p, uint32_t *was_set)
 {
 	int64_t value;
@@ -40,7 +40,7 @@ static const char *parse_was_set(const char *p, uint32_t *was_set)
 	return p;
 }
 
-/* Find the error in the line at @p, and report it. */
+/* Find the error in the line at @p and report it. */
 static int report_bad_clocks_line(struct text_input *text, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
@@ -84,8 +84,8 @@ static int clocks_parse_hosts(const struct text_input *text, const char *p, stru
 }
 
 /*
- * Push a line of a sidecar file. Times are of the trace's clock, before its offset from the epoch
- * is added.
+ * Push a line of a sidecar file. Its times are times of the trace's clock, without the clock's
+ * offset from 1970.
  */
 static int push_sidecar_line(struct text_input *text, const char *p,
 			     const struct netsync_clock_point *point)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read the lines, words and numbers of a file or pipe, with one pass over the bytes. */
+/* Read lines, words and numbers from a file or pipe in a single pass over its bytes. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,13 @@
 #include "util/scratch.h"
 
 /*
- * Size of the buffer, and maximum length of a line (bytes). Chosen to fit into the processor's
- * cache.
+ * Size of the buffer, and maximum length of a line (bytes). Chosen to fit in the processor's cache.
  */
 #define BUFFER_SIZE (256 * 1024)
 /*
- * Number of bytes allocated after the buffer, because integers are read eight bytes at a time,
- * and a '\n' is added.
+ * Number of bytes that are allocated behind the buffer. Integers are read in steps of eight bytes,
+ * and a '
+ * ' is added.
  */
 #define SLACK 16
 /* Number of bad lines that are reported one by one. Chosen. */
@@ -155,7 +155,7 @@ void lines_skip(struct text_lines *l, const char *at)
 }
 
 /*
- * Report that the rest of the file is damaged. Lines before the damage are used. Return 0, or
+ * Report that the rest of the file is damaged. The lines before the damage are used. Return 0 or
  * -ENOMEM.
  */
 static int report_damaged_lines(const struct text_lines *l)
@@ -169,10 +169,7 @@ static int report_damaged_lines(const struct text_lines *l)
 	return 0;
 }
 
-/*
- * Read more data after l->filled. Return the number of bytes read, 0 at the end, or a negative
- * value.
- */
+/* Read more data after l->filled. Return the number of bytes, 0 at the end, or a negative value. */
 static ssize_t read_more_lines(struct text_lines *l)
 {
 	ssize_t n = unpacked_read(&l->file, (char *)l->filled,
@@ -204,7 +201,7 @@ static void find_last_line_end(struct text_lines *l)
 	l->end = last ? last + 1 : l->buffer;
 }
 
-/* Skip the byte order mark that some editors write before the first line. */
+/* Skip the byte order mark, which some editors write before the first line. */
 static void skip_byte_order_mark(struct text_lines *l)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -214,7 +211,7 @@ static void skip_byte_order_mark(struct text_lines *l)
 		l->at += strlen(mark);
 }
 
-/* Drop the full buffer, in which no line ends. */
+/* Drop the contents of the full buffer, in which no line ends. */
 static void drop_overlong_line(struct text_lines *l)
 {
 	if (!l->skip) {
@@ -247,7 +244,7 @@ bool lines_fill_buffer(struct text_lines *l)
 		if (n <= 0)
 			return false;
 		if (l->end > l->buffer) {
-			/* This is only the end of a line that was too long. */
+			/* This is the rest of a line that is too long. */
 			l->skip = false;
 			memmove(l->buffer, l->end, (size_t)(l->filled - l->end));
 			l->filled -= l->end - l->buffer;
@@ -296,7 +293,7 @@ void lines_warn_of_bad(const struct text_lines *l)
 
 /* ---- integers ---------------------------------------------------------- */
 
-/* Are all eight bytes digits? The first one is the lowest byte. */
+/* Return whether all eight bytes are digits. The first one is the lowest byte. */
 static bool are_eight_digits(uint64_t v)
 {
 	return ((v & UINT64_C(0xf0f0f0f0f0f0f0f0)) |
@@ -304,7 +301,10 @@ static bool are_eight_digits(uint64_t v)
 	       UINT64_C(0x3333333333333333);
 }
 
-/* Compute the value of eight digits: combine digits to pairs, pairs to fours, and both halves. */
+/*
+ * Return the value of eight digits. Combine digits to pairs, pairs to groups of four, and then both
+ * groups.
+ */
 static uint64_t convert_eight_digits(uint64_t v)
 {
 	v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 2561 >> 8;
@@ -336,7 +336,7 @@ const char *lines_parse_integer(const char *p, int64_t *value)
 	}
 	for (; is_digit(*p); p++)
 		sum = sum * 10 + (uint64_t)(*p - '0');
-	/* 19 digits fit into 64 bits, so the sum did not overflow. */
+	/* At most 19 digits fit into 64 bits, so the sum did not overflow. */
 	if (p == start || (unsigned char)*p > ' ' || p - digits > 19 ||
 	    sum > (uint64_t)INT64_MAX + negative)
 		return NULL;

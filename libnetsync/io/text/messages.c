@@ -13,7 +13,7 @@ static bool are_words_equal(const struct text_word *a, const struct text_word *b
 	return a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 
-/* Find the error in the line at @p, and report it. */
+/* Find the error in the line at @p and report it. */
 static int report_bad_messages_line(struct text_input *text, const char *p)
 {
 	static const char *const times[] = { "send_ns", "recv_ns" };

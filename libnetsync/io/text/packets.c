@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The text format of packet events. The first line contains column names; each other line is an
- * event.
+ * The text format of packet events. The first line has the names of the columns. Every other line
+ * is an event.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -107,8 +107,8 @@ static void fill_sctp_from_row(struct netsync_packet *pkt, const uint64_t *value
 static const struct text_protocol {
 	const char *name;
 	uint8_t number;
-	uint32_t needs; /* a bit for each enum column */
-	/* @value is indexed by column; 0 means unknown. */
+	uint32_t needs; /* a bit for each enum column that must be present */
+	/* @value is indexed by column. 0 means that the value is not known. */
 	void (*fill)(struct netsync_packet *pkt, const uint64_t *value);
 } protocols[] = {
 	{ "tcp", IPPROTO_TCP, TCP_NEEDS, fill_tcp_from_row },
@@ -121,8 +121,8 @@ static const struct text_protocol {
 #define NUM_PROTOCOLS (sizeof(protocols) / sizeof(protocols[0]))
 
 /*
- * Find a protocol by its number. Return NULL for any other protocol, for which only the common
- * columns are used.
+ * Find a protocol by its number. For an unknown protocol, of which only the common columns are
+ * used, return NULL.
  */
 static const struct text_protocol *find_protocol(uint64_t number)
 {
@@ -133,7 +133,8 @@ static const struct text_protocol *find_protocol(uint64_t number)
 }
 
 /*
- * Number of slots for recently used addresses, indexed by text, because addresses repeat. Chosen.
+ * Number of slots for recently used addresses, because addresses repeat. They are indexed by text.
+ * Chosen.
  */
 #define NUM_ADDRESSES 64
 
@@ -147,8 +148,8 @@ struct packet_columns {
 	uint8_t column[MAX_COLUMNS]; /* enum column */
 	int num;
 	int host_at;
-	int netns_at;	  /* index of the column; -1 if not used */
-	char *netns_host; /* buffer for host names of namespaces */
+	int netns_at;	  /* index of the column, or -1 if it is not used */
+	char *netns_host; /* buffer for names of hosts that are namespaces */
 	size_t netns_room;
 	uint32_t present; /* a bit for each enum column */
 	struct name_table points;
@@ -257,7 +258,7 @@ static unsigned int parse_hex_digit(char c)
 	return lower >= 'a' && lower <= 'f' ? (unsigned int)(lower - 'a') + 10 : UINT_MAX;
 }
 
-/* Parse a decimal or hexadecimal (0x) number up to @max. */
+/* Parse a decimal or a hexadecimal (0x) number, which must not exceed @max. */
 static bool parse_number_word(const struct text_word *word, uint64_t max, uint64_t *number)
 {
 	const char *p = word->text, *end = p + word->len;
@@ -360,7 +361,10 @@ static int report_bad_value(struct text_lines *l, const char *p, enum column col
 			    column_names[column], quote, (unsigned long long)largest[column]);
 }
 
-/* Parse a line. Return 1; 0 after lines_reject(); or a negative value after io_fail(). */
+/*
+ * Parse a line. Return 1, or 0 after lines_reject(). On failure, call io_fail() and return a
+ * negative value.
+ */
 static int parse_packet_row(struct text_input *text, const char *start, struct packet_row *r)
 {
 	struct packet_columns *c = text->columns;
@@ -395,7 +399,10 @@ static bool has_all_columns(const struct packet_row *r, uint32_t columns)
 	return (r->has & columns) == columns;
 }
 
-/* Reject a line with missing columns, as in "seq, ack and flags must be given". */
+/*
+ * Reject a line in which columns are missing, with a message such as "seq, ack and flags must be
+ * given".
+ */
 static int report_missing_columns(struct text_lines *l, const char *start, uint32_t missing)
 {
 	char names[128] = "";
@@ -411,7 +418,7 @@ static int report_missing_columns(struct text_lines *l, const char *start, uint3
 	return lines_reject(l, start, "%s must be given", names);
 }
 
-/* Is the record an ICMP echo request or reply? */
+/* Return whether the record is an ICMP echo request or reply. */
 static bool is_icmp_echo(const struct packet_row *r)
 {
 	uint64_t type = r->value[ICMP_TYPE];
@@ -481,7 +488,9 @@ static void fill_packet_from_row(struct netsync_packet *pkt, const struct packet
 		memcpy(pkt->daddr, r->addr[1]->bytes, sizeof(pkt->daddr));
 }
 
-/* Replace a host's name by the name of one of its namespaces. Return false if out of memory. */
+/*
+ * Replace a host's name by the name of one of the host's namespaces. Return false if out of memory.
+ */
 static bool make_netns_host_name(struct packet_columns *c, struct text_word *host, uint32_t netns)
 {
 	const size_t room = host->len + sizeof("/netns-4294967295") + WORD_SLACK;
@@ -499,7 +508,7 @@ static bool make_netns_host_name(struct packet_columns *c, struct text_word *hos
 	return true;
 }
 
-/* Return the number of a place in the stack, or a negative value if out of memory. */
+/* Return the number of a place in the network stack. If out of memory, return a negative value. */
 static int64_t number_stack_place(struct text_input *text, struct text_word word)
 {
 	struct packet_columns *c = text->columns;
@@ -575,7 +584,7 @@ static int packets_parse_hosts(const struct text_input *text, const char *p,
 			hosts[1] = word;
 	}
 	/*
-	 * If out of memory, the host's own name remains, and packets_push_line() reports the
+	 * If out of memory, the host's name does not change, and packets_push_line() reports the
 	 * error.
 	 */
 	if (c->netns_at >= 0 && parse_number_word(&hosts[1], UINT32_MAX, &netns))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Text inputs of all formats. They are read twice. The first reading only finds host names,
- * because hosts are numbered by name, not by their order in the files.
+ * Text inputs in all formats. Each text is read twice. The first time, only names of hosts are
+ * read, because hosts are numbered by name, not by their order in the files.
  */
 #include <errno.h>
 #include <limits.h>
@@ -100,7 +100,7 @@ void io_free_text(struct text_input *text)
 	free(text);
 }
 
-/* Find the text input that is the same file. Return NULL if there is none. */
+/* Find the text input that is the same file. If there is none, return NULL. */
 static const struct text_input *find_same_text(const struct netsync_io *io, const struct stat *st)
 {
 	for (size_t i = 0; i < io->num_texts; i++)
@@ -187,8 +187,8 @@ static int report_text_progress(const struct text_input *text, uint64_t before)
 }
 
 /*
- * Call @use for each line except the first line with column names. Report progress unless @done
- * is NULL.
+ * Call @use for each line, except the line with the names of columns. Report the progress, unless
+ * @done is NULL.
  */
 static int for_each_text_line(struct text_input *text, uint64_t *done,
 			      int (*use)(struct text_input *text, const char *p))
@@ -233,7 +233,8 @@ static int find_hosts_of_line(struct text_input *text, const char *p)
 		return ret;
 	for (int i = 0; i < num; i++) {
 		/*
-		 * Names are plain text, without control characters that a terminal obeys.
+		 * A name must be plain text, without control characters that a terminal would
+		 * interpret.
 		 */
 		if (!utf8_is_plain(hosts[i].text, hosts[i].len))
 			continue;
@@ -316,7 +317,7 @@ static int read_texts(struct netsync_io *io, uint64_t *done, bool clocks)
 
 int io_read_texts(struct netsync_io *io, uint64_t *done)
 {
-	/* The steering of a clock must be known before packets of its host are pushed. */
+	/* The steering of a clock must be known before packets of the clock's host are pushed. */
 	int ret = read_texts(io, done, true);
 
 	return ret ? ret : read_texts(io, done, false);
@@ -324,7 +325,7 @@ int io_read_texts(struct netsync_io *io, uint64_t *done)
 
 /* ---- sidecar files ------------------------------------------------------ */
 
-/* Read clock steering from a sidecar file. Errors do not prevent reading the trace. */
+/* Read how a clock was steered from a sidecar file. The trace is read even if this fails. */
 static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char *path,
 			       struct disk_file *file)
 {
@@ -351,7 +352,7 @@ static int read_sidecar_clocks(struct netsync_io *io, struct trace *trace, char 
 
 /*
  * Open the sidecar file with readings of the trace's clock. Only LTTng's default clock and
- * CLOCK_REALTIME have sidecar files.
+ * CLOCK_REALTIME can have a sidecar file.
  */
 static struct disk_file *open_sidecar_clocks(const struct trace *trace, char **path)
 {

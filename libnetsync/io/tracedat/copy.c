@@ -20,7 +20,7 @@
 #include "io/tracedat/page.h"
 #include "io/tracedat/section.h"
 
-/* Number of bytes copied between two reports of progress. Chosen. */
+/* Number of bytes that are copied between two reports of the progress. Chosen. */
 #define COPY_SIZE (1 << 20)
 
 struct dat_copy {
@@ -28,17 +28,17 @@ struct dat_copy {
 	struct dat_file file;
 	int fd;
 	uint64_t at;  /* offset of the next bytes to write (bytes) */
-	uint64_t end; /* version 7: end of the original's data (bytes) */
+	uint64_t end; /* version 7: end of the data in the original (bytes) */
 	uint8_t *option;
 	size_t option_size;
-	netsync_io_keep_func keep; /* NULL means all events */
+	netsync_io_keep_func keep; /* NULL to keep all events */
 	netsync_io_progress_func progress;
-	void *data; /* argument of both functions */
+	void *data; /* argument for both functions */
 };
 
 /* ---- the option -------------------------------------------------------- */
 
-/* Return a number greater than the numbers of all processors. */
+/* Return a number that exceeds the numbers of all processors. */
 static uint32_t count_dat_processors(const struct dat_file *file)
 {
 	uint32_t num = file->cpu_count;
@@ -50,7 +50,7 @@ static uint32_t count_dat_processors(const struct dat_file *file)
 	return num < DAT_MAX_CPUS ? num : DAT_MAX_CPUS;
 }
 
-/* Write the knots of one processor. Offsets between knots are interpolated; rates are 1. */
+/* Write the knots of one processor. Offsets are interpolated between knots. All rates are 1. */
 static uint8_t *put_time_shift_knots(const struct dat_file *file, uint8_t *at,
 				     const struct netsync_io_knot *knots, uint32_t num)
 {
@@ -70,7 +70,9 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 {
 	const struct dat_file *file = &copy->file;
 	const uint32_t processors = count_dat_processors(file);
-	/* The last array contains the shifts that divide the scaling: 0 for each knot. */
+	/*
+	 * The last array has the shifts by which the scaling is divided, which are 0 for each knot.
+	 */
 	uint64_t size = 8 + 4 + 4 + processors * (4 + (uint64_t)num * (3 + 1) * 8);
 	uint8_t *at;
 
@@ -85,7 +87,7 @@ static int make_time_shift_option(struct dat_copy *copy, const struct netsync_io
 		return io_fail_no_memory(copy->task.io);
 	at = dat_put_number(file, copy->option, OPTION_TIME_SHIFT, 2);
 	at = dat_put_number(file, at, size, 4);
-	at = dat_put_number(file, at, 0, 8); /* trace id of the guest's host: none */
+	at = dat_put_number(file, at, 0, 8); /* the guest's host has no trace id */
 	at = dat_put_number(file, at, SHIFT_INTERPOLATES, 4);
 	at = dat_put_number(file, at, processors, 4);
 	for (uint32_t i = 0; i < processors; i++)
@@ -144,7 +146,7 @@ static int copy_dat_bytes(struct dat_copy *copy, uint64_t from, uint64_t to)
 
 /* ---- copying a part of the events --------------------------------------- */
 
-/* A processor whose pages are being written. */
+/* A processor whose pages are written. */
 struct cut {
 	const struct dat_copy *copy;
 	const struct dat_cpu *cpu;
@@ -187,7 +189,7 @@ static int write_kept_pages(struct dat_copy *copy, const struct dat_buffer *buff
 	return ret;
 }
 
-/* Write the pages of a processor, and set their offset. */
+/* Write the pages of a processor, and store their offset. */
 static int write_kept_cpu_pages(struct dat_copy *copy, const struct dat_buffer *buffer,
 				struct dat_cpu *cpu)
 {
@@ -208,7 +210,7 @@ static int write_kept_cpu_pages(struct dat_copy *copy, const struct dat_buffer *
 	return ret;
 }
 
-/* Return the first processor data at or after @at, or NULL if there is none. */
+/* Return the first processor's data at or after @at, or NULL if there are none. */
 static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t at,
 					  struct dat_buffer **in)
 {
@@ -227,7 +229,7 @@ static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t 
 }
 
 /*
- * Copy the bytes from offset @from to @to of the original, with only those events that are to be
+ * Copy the bytes from offset @from to @to of the original. Of the events, copy only those to be
  * kept.
  */
 static int copy_kept_range(struct dat_copy *copy, uint64_t from, uint64_t to)
@@ -256,7 +258,7 @@ static int copy_kept_range(struct dat_copy *copy, uint64_t from, uint64_t to)
 	return ret;
 }
 
-/* Version 7: write the offsets of all processors' data, and mark the data as uncompressed. */
+/* Version 7: write the offsets of all processors' data. Mark the data as uncompressed. */
 static int put_buffer_7(struct dat_copy *copy, const struct dat_buffer *buffer)
 {
 	uint8_t flags[2];
@@ -310,19 +312,19 @@ static int write_version_7(struct dat_copy *copy)
 /* ---- version 6 --------------------------------------------------------- */
 
 /*
- * How data moves in a copy of version 6: bytes are inserted after the options, and events move by
+ * How data move in a copy of version 6. Bytes are inserted after the options, and events move by
  * whole pages.
  */
 struct move {
 	uint64_t options_end;
-	uint64_t by;	 /* how far the data after options_end moves (bytes) */
+	uint64_t by;	 /* by how much the data after options_end move (bytes) */
 	uint64_t events; /* offset of the first event (bytes) */
 	uint64_t events_by;
 };
 
 /*
- * Find the offset of the first event. Everything that the file refers to by offset follows from
- * there.
+ * Find the offset of the first event. Everything to which the file refers by offset is at or after
+ * this offset.
  */
 static uint64_t find_first_event_offset(const struct dat_file *file)
 {
@@ -346,7 +348,10 @@ static uint64_t compute_moved_offset(const struct move *move, uint64_t at)
 					 at;
 }
 
-/* Correct the offset @place, which is stored at offset @at. Both are offsets in the original. */
+/*
+ * Correct an offset that the file contains. It has the value @place and is stored at offset @at.
+ * Both are offsets in the original.
+ */
 static int move_stored_offset(struct dat_copy *copy, const struct move *move, uint64_t at,
 			      uint64_t place)
 {
@@ -363,7 +368,7 @@ static int move_stored_offsets(struct dat_copy *copy, const struct move *move)
 	for (size_t i = 0; i < copy->file.num_buffers && !ret; i++) {
 		const struct dat_buffer *buffer = &copy->file.buffers[i];
 
-		/* The stored offset is that of the word "flyrecord" before the list. */
+		/* The stored offset leads to the word "flyrecord" before the list. */
 		if (buffer->told_at)
 			ret = move_stored_offset(copy, move, buffer->told_at,
 						 buffer->list_at - sizeof("flyrecord"));
@@ -418,8 +423,8 @@ static int write_version_6(struct dat_copy *copy)
 	(offsetof(struct netsync_io_knot, new_ns) + sizeof(((struct netsync_io_knot *)0)->new_ns))
 
 /*
- * Copy the caller's knots, whose size may be that of another version of the library. Return 0, or
- * a negative value after io_fail().
+ * Copy the caller's knots, whose size may belong to another version of the library. Return 0. On
+ * failure, call io_fail() and return a negative value.
  */
 static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knots, const void *from,
 			    uint32_t num, size_t from_size)
@@ -440,7 +445,7 @@ static int copy_given_knots(struct dat_copy *copy, struct netsync_io_knot **knot
 			    "At least two knots are required, in ascending order of time.");
 }
 
-/* Check that trace-cmd can correct this file by the option. */
+/* Check that trace-cmd can use the option to correct this file. */
 static int check_dat_file(struct dat_copy *copy)
 {
 	const struct dat_file *file = &copy->file;
@@ -477,7 +482,7 @@ static int write_dat_copy(struct dat_copy *copy, const struct netsync_io_knot *k
 		ret = make_time_shift_option(copy, knots, num);
 	if (ret)
 		return ret;
-	/* Use the path, because the open file is a copy if the original is compressed. */
+	/* Use the path, because if the original is compressed, the open file is a copy. */
 	if (stat(copy->task.from, &st))
 		return io_fail_file(copy->task.io, copy->task.from, -errno);
 	copy->fd = io_create_copy(&copy->task, st.st_mode);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read all events of a trace.dat file, of all processors and buffers, in time order, with fields
- * as the formats in the file declare them.
+ * Read all events of all processors and buffers from a trace.dat file in order of time. The formats
+ * in the file declare the fields.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 struct dat_event_stream {
 	struct dat_pages pages;
 	struct dat_event event; /* the next event */
-	int64_t time_ns; /* time of the event, or of the event before it while @lost is not 0 */
-	uint64_t lost;	 /* number of events lost before it that were not reported yet */
+	int64_t time_ns; /* time of the event; while @lost is not 0, time of the event before it */
+	uint64_t lost;	 /* number of events before it that were lost but not reported yet */
 };
 
 struct dat_events {
@@ -38,8 +38,7 @@ static void set_stream_time(const struct dat_events *events, struct dat_event_st
 }
 
 /*
- * Read the next event of a stream. Return 1 if there is one; 0 if there is none, or the rest is
- * damaged; or -ENOMEM.
+ * Read the next event of a stream. Return 1, 0 if there is none or the rest is damaged, or -ENOMEM.
  */
 static int advance_dat_stream(const struct dat_events *events, struct dat_event_stream *stream)
 {
@@ -49,7 +48,7 @@ static int advance_dat_stream(const struct dat_events *events, struct dat_event_
 		return ret;
 	stream->lost = ret > 0 ? stream->pages.lost : 0;
 	stream->pages.lost = 0;
-	/* A loss has the time of the event before it. */
+	/* A loss gets the time of the event before it. */
 	if (ret > 0 && !stream->lost)
 		set_stream_time(events, stream);
 	return ret > 0;

@@ -12,14 +12,14 @@
 #include "io/tracedat/section.h"
 
 /*
- * Maximum size of all decompressed sections of a file (bytes). Chosen: the formats of all kernel
+ * Maximum size of all decompressed sections of a file (bytes). Chosen; the formats of all kernel
  * events take 4 MiB.
  */
 #define MAX_SECTIONS (64 << 20)
 /*
- * Limit of the growth of processors' data by decompression, as a multiple of the file's size;
- * FREE_DATA is allowed in any case. Chosen: recordings grow by a factor of 4 to 20, and nearly
- * empty pages by 60.
+ * Maximum growth of processors' data by decompression, as a multiple of the file's size. FREE_DATA
+ * is always allowed. Chosen; recordings grow by a factor of 4 to 20, and nearly empty pages by a
+ * factor of 60.
  */
 #define MAX_GROWTH 100
 #define FREE_DATA ((uint64_t)64 << 20)
@@ -41,7 +41,7 @@ uint8_t *dat_put_number(const struct dat_file *file, uint8_t *bytes, uint64_t nu
 	return number_to_bytes(bytes, number, size, file->big_endian);
 }
 
-/* Return a cursor at an offset of the file. In version 7, each section has its own end. */
+/* Return a cursor at an offset of the file. In version 7, each section has an end of its own. */
 static struct cursor make_dat_cursor(const struct dat_file *file, uint64_t at)
 {
 	return (struct cursor){
@@ -94,8 +94,7 @@ static int decompress_section(struct dat_file *file, struct cursor *cursor)
 }
 
 /*
- * Begin a section of version 7, and decompress it if needed. The caller frees cursor->memory
- * later.
+ * Begin a section of version 7. Decompress it if necessary. The caller frees cursor->memory later.
  */
 static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64_t at,
 			    unsigned int id)
@@ -123,7 +122,7 @@ static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64
 
 /* ---- the header -------------------------------------------------------- */
 
-/* Read the layout of ring buffer pages, which contains the kernel's size of a long. */
+/* Read the layout of ring buffer pages. It contains the size of a long in the kernel. */
 static int read_header_info(struct dat_file *file, struct cursor *cursor)
 {
 	const char *commit;
@@ -170,7 +169,7 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor, struct d
 	return ret == -EILSEQ ? dat_set_problem(file, CUT_SHORT) : ret;
 }
 
-/* Read a file of version 6: parts in a fixed order, up to the events. */
+/* Read a file of version 6. Its parts have a fixed order, up to the events. */
 static int read_version_6(struct dat_file *file, struct cursor *cursor)
 {
 	struct dat_buffer *buffer;
@@ -214,8 +213,8 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
 }
 
 /*
- * Read a file of version 7, which has sections in any order. Option sections contain the offsets
- * of all other sections; each section follows the options that contain its offset.
+ * Read a file of version 7. Its sections may be in any order. Option sections contain the offsets
+ * of all other sections. Each section comes after the options that contain its offset.
  */
 static int read_version_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -274,7 +273,7 @@ static int read_dat_header(struct dat_file *file)
 	cursor_read_word(&cursor, version, sizeof(version));
 	file->version = strtoul(version, NULL, 10);
 	file->big_endian = cursor.big_endian = cursor_read_number(&cursor, 1);
-	cursor_skip(&cursor, 1); /* trace-cmd's size of a long */
+	cursor_skip(&cursor, 1); /* trace-cmd's own size of a long */
 	file->page_size = cursor_read_number(&cursor, 4);
 	if (cursor.bad)
 		return dat_set_problem(file, CUT_SHORT);
@@ -302,8 +301,8 @@ static bool is_page_size(uint32_t size)
 }
 
 /*
- * Check that the processors' data, as far as it is in the file, does not overlap. Otherwise a
- * small file could have the same data read any number of times.
+ * Check that the data of different processors do not overlap, as far as the file contains the data.
+ * Otherwise, a small file could have the same data read any number of times.
  */
 static bool is_cpu_data_disjoint(const struct dat_file *file)
 {
@@ -325,7 +324,7 @@ static bool is_cpu_data_disjoint(const struct dat_file *file)
 	return true;
 }
 
-/* Does the compressed data grow by no more than that of a recording can? */
+/* Return whether the compressed data grow by no more than the data of a recording can. */
 static bool is_unpacked_size_bounded(const struct dat_file *file)
 {
 	uint64_t left = file->size < UINT64_MAX / 2 / MAX_GROWTH ? file->size * MAX_GROWTH :

@@ -10,7 +10,7 @@
 /* Maximum number of buffers (ftrace instances) in a file. Chosen. */
 #define MAX_BUFFERS 64
 
-/* Return the selected clock, which is in brackets in a list of clocks. */
+/* In a list of clocks, return the selected one, which is in brackets. */
 static char *find_chosen_clock(const char *text)
 {
 	const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -44,7 +44,7 @@ static int read_shift_samples(struct cursor *cursor, struct dat_shift *shift)
 	return 0;
 }
 
-/* Files of some versions have no fractions; their scaling factors are integers. */
+/* Files of some versions have no fractions. Their scaling factors are integers. */
 static void read_shift_fractions(struct cursor *cursor, struct dat_file *file)
 {
 	if (cursor->at == cursor->end)
@@ -78,7 +78,7 @@ void dat_free_shifts(struct dat_file *file)
 	file->num_shifts = 0;
 }
 
-/* Read a TIME_SHIFT option. If there are several, the last one is used. */
+/* Read a TIME_SHIFT option. If a file has several, the last one is used. */
 static int read_time_shifts(struct dat_file *file, struct cursor *cursor)
 {
 	uint32_t num;
@@ -116,7 +116,7 @@ struct dat_buffer *dat_add_buffer(struct dat_file *file)
 	return last;
 }
 
-/* Read the offsets and sizes of @num processors' data. */
+/* Read the offsets and sizes of the data of @num processors. */
 int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
 		  uint32_t num)
 {
@@ -143,8 +143,8 @@ int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat
 }
 
 /*
- * Read a buffer of version 7. Whether its data is compressed is in the section, and all else in
- * the option.
+ * Read a buffer of version 7. The section tells whether its data are compressed. The option has
+ * everything else.
  */
 static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -171,8 +171,8 @@ static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 }
 
 /*
- * Read a buffer of version 6. The option contains the offset of its list of processors, which is
- * read later.
+ * Read a buffer of version 6. The option contains the offset of the buffer's list of processors,
+ * which is read later.
  */
 static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 {
@@ -198,7 +198,7 @@ static int read_text_option(struct cursor *cursor, char **text)
 	return *text || cursor->bad ? 0 : -ENOMEM;
 }
 
-/* Read an offset that is added to all times: the date in us, or another offset in ns. */
+/* Read an offset to add to all times: the date in us, or another offset in ns. */
 static int read_offset_option(struct dat_file *file, unsigned int id, struct cursor *cursor)
 {
 	const bool is_date = id == OPTION_DATE;

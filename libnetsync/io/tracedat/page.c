@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Decode the events and their times in the pages of a processor's ring buffer. */
+/* Decode the events in the pages of a processor's ring buffer, and the times of these events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/tracedat/page.h"
 
-/* Number of bytes of uncompressed data read at a time. Chosen: 16 pages of 4 KiB. */
+/* Number of bytes of uncompressed data that are read at a time. Chosen: 16 pages of 4 KiB. */
 #define CHUNK_SIZE 65536
 /*
- * Limits of a compressed chunk: its decompressed size (bytes), and the compression ratio. A chunk
- * that exceeds them is damaged. Chosen: trace-cmd compresses ten pages at a time.
+ * Limits for a compressed chunk: its size after decompression (bytes), and the compression ratio. A
+ * chunk that exceeds a limit is damaged. Chosen; trace-cmd compresses ten pages at a time.
  */
 #define MAX_CHUNK (16 * DAT_MAX_PAGE)
 #define MAX_RATIO 4096
 
-/* Layout of a page: its time, the size of its data (a long) with flags, and its data. */
+/* Layout of a page: its time, a long with the size of its data and flags, and its data. */
 #define TIME_SIZE 8
 #define DATA_MASK ((1 << 27) - 1)
 #define MISSED_EVENTS (UINT32_C(1) << 31)
 #define MISSED_STORED (UINT32_C(1) << 30)
 
 /*
- * Header of an event: 5 bits contain its size in 32-bit words, or one of the types below; 27 bits
- * contain the time since the previous event.
+ * Header of an event. 5 bits contain the event's size in 32-bit words, or one of the types below.
+ * 27 bits contain the time since the previous event.
  */
 #define DELTA_BITS 27
 enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
-/* Number of stored bits of an absolute time; the upper bits are those of the last time. */
+/* Number of bits of an absolute time that are stored. The upper bits are those of the last time. */
 #define STAMP_BITS 59
 
 /* ---- chunks ------------------------------------------------------------ */
 
 /*
- * Return space for @size bytes, which is reused for later chunks: requesting it from the kernel
- * for each chunk took longer than all other work. Return NULL if out of memory.
+ * Return space for @size bytes. It is used again for later chunks, because requesting it from the
+ * kernel for each chunk took longer than all other work. Return NULL if out of memory.
  */
 static uint8_t *reserve_page_space(struct dat_space *space, size_t size)
 {
@@ -63,7 +63,7 @@ static int read_plain_chunk(struct dat_pages *pages)
 	return pages->chunk_size ? 1 : -EILSEQ;
 }
 
-/* Get the sizes of the compressed chunk at pages->at. Return false if there is none. */
+/* Get the sizes of the compressed chunk at pages->at. If there is no chunk, return false. */
 static bool read_chunk_sizes(const struct dat_pages *pages, uint32_t *from, uint32_t *to)
 {
 	uint8_t sizes[8];
@@ -110,7 +110,7 @@ static int read_next_chunk(struct dat_pages *pages)
 
 /* ---- pages ------------------------------------------------------------- */
 
-/* Get the number of lost events, which the kernel writes after the data if there is space. */
+/* Get the number of lost events. The kernel writes it after the data if there is space. */
 static uint64_t read_num_missed(const struct dat_pages *pages, const uint8_t *page, uint64_t marks)
 {
 	unsigned int size = pages->file->long_size;
@@ -119,7 +119,7 @@ static uint64_t read_num_missed(const struct dat_pages *pages, const uint8_t *pa
 
 	if ((marks & MISSED_STORED) && room >= size)
 		num = dat_read_number(pages->file, pages->events_end, size);
-	/* An absurd number would hide all other losses. */
+	/* A nonsensical number would make all other losses insignificant. */
 	return num && num < UINT32_MAX ? num : 1;
 }
 
@@ -158,11 +158,11 @@ static int read_next_page(struct dat_pages *pages)
 static uint64_t make_stamp_absolute(uint64_t before, uint64_t stamp)
 {
 	stamp |= before >> STAMP_BITS << STAMP_BITS;
-	/* The stored bits may have overflowed since @before. */
+	/* Since @before, the stored bits may have overflowed. */
 	return stamp < before ? stamp + (UINT64_C(1) << STAMP_BITS) : stamp;
 }
 
-/* Read the next record of the page. Return 1 for an event; 0 for a time or padding; -EILSEQ. */
+/* Read the next record of the page. Return 1 for an event, 0 for a time or padding, or -EILSEQ. */
 static int read_page_record(struct dat_pages *pages, struct dat_event *event)
 {
 	const struct dat_file *file = pages->file;
@@ -220,7 +220,7 @@ int dat_next_event(struct dat_pages *pages, struct dat_event *event)
 	return ret;
 }
 
-/* Write a page of records of @pages, the first of which comes after @ts. */
+/* Write a page that contains records of @pages. The first record comes after @ts. */
 static void put_cut_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts,
 			 const uint8_t *first, const uint8_t *last)
 {
@@ -234,7 +234,7 @@ static void put_cut_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts
 	uint8_t *end = to + TIME_SIZE + word + (last - first);
 
 	/*
-	 * Losses occurred before the first record. Their number was stored if the page had space
+	 * Events were lost before the first record. Their number was stored if the page had space
 	 * for it.
 	 */
 	if (first > records)
@@ -299,7 +299,7 @@ int dat_begin_events(struct dat_pages *pages, const struct dat_file *file,
 			pages->end = file->size;
 		return 0;
 	}
-	/* The number of chunks comes first, and is not always counted in cpu->size. */
+	/* The number of chunks precedes the chunks. cpu->size does not always include it. */
 	if (cpu->size < file->size - cpu->at - sizeof(chunks))
 		pages->end += sizeof(chunks) + cpu->size;
 	else
@@ -311,7 +311,7 @@ int dat_begin_events(struct dat_pages *pages, const struct dat_file *file,
 	return 0;
 }
 
-/* Go to the last pages, or to the first damaged chunk. */
+/* Go to the last pages or to the first damaged chunk. */
 static void seek_last_pages(struct dat_pages *pages)
 {
 	const uint64_t page_size = pages->buffer->page_size;
@@ -337,7 +337,7 @@ int dat_find_last_event(struct dat_pages *pages, struct dat_event *event)
 	seek_last_pages(pages);
 	while ((ret = dat_next_event(pages, event)) > 0)
 		any = true;
-	/* The time of a page without events is after all events before it. */
+	/* If a page has no events, its time is after all events before it. */
 	if (!any) {
 		event->ts = pages->ts;
 		any = pages->chunk;
@@ -349,7 +349,10 @@ void dat_skip_before(struct dat_pages *pages, bool (*is_before)(const void *data
 		     const void *data)
 {
 	const uint64_t page_size = pages->buffer->page_size;
-	/* The last page known to be before, and the first page known not to be before. */
+	/*
+	 * The last page that is known to be before this time, and the first page that is known not
+	 * to be.
+	 */
 	uint64_t from = 0, to;
 	uint8_t time[TIME_SIZE];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Declarations shared by the files that read the sections and options of a trace.dat. */
+/* Declarations that the files share which read the sections and options of a trace.dat file. */
 #ifndef NETSYNC_TRACEDAT_SECTION_H
 #define NETSYNC_TRACEDAT_SECTION_H
 
@@ -15,7 +15,7 @@ int dat_set_problem(struct dat_file *file, const char *words);
 
 /* Numbers of options and sections. Some exist only in one of the two versions. */
 enum {
-	OPTION_DONE = 0, /* also the number of the option section */
+	OPTION_DONE = 0, /* the option section has this number, too */
 	OPTION_DATE = 1,
 	OPTION_BUFFER = 3,
 	OPTION_TRACECLOCK = 4,
@@ -30,13 +30,13 @@ enum {
 };
 
 /*
- * Read options up to the end marker. In version 7, the end marker contains the position of the
- * next options, to which *next is set. *header_info is set to the position of the section
- * HEADER_INFO. Return 0, or an error as dat_open() does.
+ * Read options up to the end marker. In version 7, the end marker contains the position of the next
+ * options; *next is set to it. *header_info is set to the position of the section HEADER_INFO.
+ * Return 0 or an error like dat_open().
  */
 int dat_read_options(struct dat_file *file, struct cursor *cursor, uint64_t *header_info,
 		     uint64_t *next);
-/* Read the list of a buffer's processors; version 6 numbers them from 0. */
+/* Read the list of a buffer's processors. Version 6 numbers them from 0. */
 int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat_buffer *buffer,
 		  uint32_t num);
 /* Add an empty buffer. Return NULL if out of memory. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Convert raw timestamps to times as trace-cmd report prints them, and find the clock of these
+ * Convert raw timestamps to the times that trace-cmd report prints, and find the clock of these
  * times.
  */
 #include "io/tracedat/file.h"
 
-/* Correct a timestamp as trace-cmd does, but with products that cannot overflow. */
+/* Correct a timestamp like trace-cmd, but with products that cannot overflow. */
 static uint64_t shift_dat_time_between(const struct dat_file *file, uint64_t ts,
 				       const struct dat_sample *from, const struct dat_sample *to)
 {
@@ -28,7 +28,7 @@ static uint64_t shift_dat_time(const struct dat_file *file, const struct dat_shi
 
 	if (shift->num == 1)
 		return ts + shift->samples[0].offset;
-	/* Find the last sample that is not after ts, and is followed by another one. */
+	/* Find the last sample that is not after ts and that is followed by another sample. */
 	while (to - from > 1) {
 		uint32_t middle = from + (to - from) / 2;
 

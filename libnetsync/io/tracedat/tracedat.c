@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader of trace.dat files, in which trace-cmd records ftrace events. The pages of each
- * processor and ring buffer form a stream. Streams are read in parallel up to a time, without
- * merging their events, because no caller needs them merged. Only some pages of each stream are
- * in memory.
+ * The reader for trace.dat files, into which trace-cmd records ftrace events. The pages of each
+ * processor and ring buffer form a stream. All streams are read up to the same time, but their
+ * events are not merged, because no caller needs this. Only some pages of each stream are in
+ * memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define RECORD_COMMAND "trace-cmd record -C mono -e netsync"
 
-/* The 64-bit prime of the hash by Fowler, Noll and Vo. */
+/* The 64-bit prime in the hash of Fowler, Noll and Vo. */
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 struct dat_stream {
@@ -24,8 +24,8 @@ struct dat_stream {
 	const struct dat_buffer *buffer;
 	bool any;
 	bool ended;
-	int64_t last_ns;   /* time of the last event read, as printed (ns) */
-	struct range span; /* time range of events in the window; if hi < lo, none */
+	int64_t last_ns;   /* time of the event that was read last, as printed (ns) */
+	struct range span; /* time range of events in the window; if hi < lo, there are none */
 };
 
 struct tracedat {
@@ -38,8 +38,8 @@ struct tracedat {
 /* Trace clocks, and whether their times can be corrected. */
 static const struct clock_kind {
 	const char *name;
-	const char *why_not; /* NULL if times can be corrected */
-	bool per_cpu;	     /* each processor has its own clock */
+	const char *why_not; /* the reason why times cannot be corrected, or NULL */
+	bool per_cpu;	     /* whether each processor has a clock of its own */
 } clock_kinds[] = {
 	{ "mono", NULL, false },
 	{ "mono_raw", NULL, false },
@@ -106,8 +106,8 @@ static void warn_of_damaged_dat(struct trace *trace, const struct dat_stream *st
 }
 
 /*
- * Extend the trace's range by a stream's first and last time, and return to the stream's
- * beginning.
+ * Extend the trace's range by a stream's first and last time. Return to the beginning of the
+ * stream.
  */
 static int find_stream_range(struct trace *trace, struct dat_stream *stream)
 {
@@ -190,8 +190,8 @@ static int add_dat_streams(struct trace *trace)
 /* ---- host and clock ----------------------------------------------------- */
 
 /*
- * Return the host name: the second word of the uname, such as "Linux web 6.1.0 x86_64", or the
- * file's name.
+ * Return the host's name. This is the second word of the uname, such as "Linux web 6.1.0 x86_64",
+ * or the name of the file.
  */
 static char *make_dat_host_name(const struct trace *trace, const struct dat_file *file)
 {
@@ -206,7 +206,7 @@ static uint64_t add_to_session_hash(uint64_t hash, uint64_t value)
 	return (hash ^ value) * HASH_MULTIPLIER;
 }
 
-/* Hash the offsets that are added to times. Files of one session may differ in them. */
+/* Hash the offsets to add to times. Files of one session may have different offsets. */
 static uint64_t hash_time_offsets(const struct dat_file *file)
 {
 	uint64_t sum = add_to_session_hash(1, file->offset_ns);
@@ -221,8 +221,8 @@ static uint64_t hash_time_offsets(const struct dat_file *file)
 }
 
 /*
- * Identify the clock, machine and boot by the session id, because the file does not record them.
- * Parts of one session have one clock; two sessions have two clocks.
+ * Identify the clock, machine and boot by the session id, because the file does not contain them.
+ * All parts of one session have one clock. Two sessions have two clocks.
  */
 static int identify_dat_trace(struct trace *trace)
 {
@@ -322,7 +322,7 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 	stream->last_ns = convert_stream_stamp(dat, stream, event->ts);
 	stream->any = true;
 	if (!range_contains(&trace->window, stream->last_ns)) {
-		/* Losses before the window are ignored, as are events before it. */
+		/* Ignore losses before the window, like events before it. */
 		if (stream->last_ns < trace->window.lo)
 			stream->pages.lost = 0;
 		return 0;
@@ -331,7 +331,7 @@ static int use_dat_event(struct trace *trace, struct dat_stream *stream,
 	if (!format || !tracefs_decode_event(format, big_endian, event->data, event->size, &seen) ||
 	    !event_set_time(&seen, stream->last_ns, (int64_t)event->ts))
 		return 0;
-	/* Shifted or converted times are not those of the kernel's clock. */
+	/* If times were shifted or converted, they are not times of the kernel's clock. */
 	if (seen.is_clock && (dat->file.num_shifts || dat->file.tsc_mult))
 		return 0;
 	if (!seen.is_clock)

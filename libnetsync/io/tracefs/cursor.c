@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read numbers and texts from a file, never beyond its end. */
+/* Read numbers and texts from a file. Never read beyond its end. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/tracefs/cursor.h"
 
-/* Maximum size of a text (bytes). Chosen: event formats have a few kilobytes. */
+/* Maximum size of a text (bytes). Chosen; event formats take a few kilobytes. */
 #define MAX_TEXT (1 << 20)
 
 size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at)
@@ -71,8 +71,8 @@ uint64_t cursor_read_number(struct cursor *cursor, unsigned int size)
 }
 
 /*
- * Read a text of @size bytes, and add a terminating NUL. Return NULL if out of memory or if the
- * input is invalid.
+ * Read a text of @size bytes, and add a terminating NUL. Return NULL if the input is invalid or out
+ * of memory.
  */
 char *cursor_read_text(struct cursor *cursor, uint64_t size)
 {
@@ -90,7 +90,7 @@ char *cursor_read_text(struct cursor *cursor, uint64_t size)
 	return text;
 }
 
-/* Read a NUL-terminated word, which must fit into @room bytes. */
+/* Read a word that ends with a NUL. It must fit into @room bytes. */
 void cursor_read_word(struct cursor *cursor, char *word, size_t room)
 {
 	for (size_t i = 0; i < room; i++) {

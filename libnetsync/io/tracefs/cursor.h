@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Read sequentially from a file or from memory whose contents are not trusted. */
+/* Read from a file or from memory, from front to back. The contents are not trusted. */
 #ifndef NETSYNC_TRACEFS_CURSOR_H
 #define NETSYNC_TRACEFS_CURSOR_H
 
@@ -9,11 +9,11 @@
 
 #include "io/disk/disk.h"
 
-/* A position in a file or in memory. Reading beyond the end returns 0, and sets @bad. */
+/* A position in a file or in memory. Reading beyond the end returns 0 and sets @bad. */
 struct cursor {
 	struct disk_file *from;
 	bool big_endian;
-	uint8_t *memory; /* NULL if the position is in the file */
+	uint8_t *memory; /* the memory, or NULL if the position is in the file */
 	uint64_t at;
 	uint64_t end;
 	bool bad;
@@ -22,22 +22,22 @@ struct cursor {
 /* Read @size bytes, or skip them. */
 void cursor_read_bytes(struct cursor *cursor, void *to, size_t size);
 void cursor_skip(struct cursor *cursor, uint64_t size);
-/* Read a number of 1, 2, 4 or 8 bytes. */
+/* Read a number with 1, 2, 4 or 8 bytes. */
 uint64_t cursor_read_number(struct cursor *cursor, unsigned int size);
 /*
- * Read a text of @size bytes, and add a terminating NUL. Return NULL if out of memory or if the
- * input is invalid.
+ * Read a text of @size bytes, and add a terminating NUL. Return NULL if the input is invalid or out
+ * of memory.
  */
 char *cursor_read_text(struct cursor *cursor, uint64_t size);
-/* Read a NUL-terminated word, which must fit into @room bytes. */
+/* Read a word that ends with a NUL. It must fit into @room bytes. */
 void cursor_read_word(struct cursor *cursor, char *word, size_t room);
 
-/* Return the number in @size bytes (at most 8). */
+/* Return the number that consists of @size bytes, at most 8. */
 uint64_t bytes_to_number(const uint8_t *bytes, unsigned int size, bool big_endian);
-/* Write a number in @size bytes. Return the position after them. */
+/* Write a number with @size bytes. Return the position after it. */
 uint8_t *number_to_bytes(uint8_t *bytes, uint64_t number, unsigned int size, bool big_endian);
 
-/* Read up to @size bytes of a file at @at. Return the number of bytes read. */
+/* Read at most @size bytes of a file from offset @at on. Return the number of bytes. */
 size_t read_bytes_at(struct disk_file *from, void *to, size_t size, uint64_t at);
 
 #endif

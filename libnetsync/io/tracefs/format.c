@@ -12,8 +12,8 @@
 /* ---- formats ----------------------------------------------------------- */
 
 /*
- * Remove a prefix that marks data at another position in the event. Return false if there is no
- * such prefix.
+ * Remove a prefix which says that the data are at another position in the event. If there is no
+ * such prefix, return false.
  */
 static bool skip_declaration_prefix(char **declaration, const char *prefix)
 {
@@ -25,7 +25,7 @@ static bool skip_declaration_prefix(char **declaration, const char *prefix)
 	return true;
 }
 
-/* Parse the line of a field, such as "u8 saddr[16]" or "__data_loc char[] name". */
+/* Parse a line that describes a field, such as "u8 saddr[16]" or "__data_loc char[] name". */
 bool tracefs_parse_field(struct tracefs_declaration *field, const char *line)
 {
 	char *begin = field->text, *bracket, *space;

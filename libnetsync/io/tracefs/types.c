@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Parse descriptions of events of any kind, and get the values of fields of raw events. */
+/* Parse descriptions of events of any kind. Get the values of fields in raw events. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "io/tracefs/types.h"
 #include "util/array.h"
 
-/* Number of event type ids, which have 16 bits. */
+/* Number of ids of event types. An id has 16 bits. */
 #define NUM_IDS 65536
-/* Name prefix of the fields common to all events. */
+/* Names of fields that all events have begin with this. */
 #define COMMON "common_"
 
 enum field_kind { KIND_NONE, KIND_NUMBER, KIND_TEXT, KIND_BYTES };
@@ -27,10 +27,10 @@ struct tracefs_type_field {
 struct tracefs_type {
 	char *system;
 	char *name;
-	const char **names; /* names of fields; each is freed */
+	const char **names; /* names of fields, each of which must be freed */
 	struct tracefs_type_field *fields;
 	uint32_t num;
-	uint32_t num_common; /* the first fields, which all events have */
+	uint32_t num_common; /* how many of the first fields are common to all events */
 };
 
 /* ---- types --------------------------------------------------------------- */
@@ -127,7 +127,9 @@ void tracefs_add_type(void *data, const char *system, char *text)
 	types->no_memory |= !add_type(types, system, text);
 }
 
-/* Free data that is needed while events are read; free_tracefs_types() frees all other data. */
+/*
+ * Free data that are only needed while events are read. free_tracefs_types() frees all other data.
+ */
 static void free_type_index(struct tracefs_types *types)
 {
 	free(types->by_id);
@@ -152,7 +154,7 @@ static void free_tracefs_types(struct tracefs_types *types)
 
 /* ---- values -------------------------------------------------------------- */
 
-/* Find the data of a field. Return false if the data is not within the event. */
+/* Find the data of a field. If the data are not within the event, return false. */
 static bool find_field_data(const struct tracefs_raw *raw, const struct tracefs_type_field *field,
 			    uint32_t *at, uint32_t *size)
 {
@@ -241,7 +243,9 @@ int tracefs_read_sources(const struct event_reading *reading, tracefs_read_sourc
 			      io_fail_no_memory(reading->io);
 		free_type_index(&types[i]);
 	}
-	/* Free them only now, because types of different files must have different pointers. */
+	/*
+	 * Free the types only now, because types of different files must have different addresses.
+	 */
 	for (uint32_t i = 0; i < reading->num && types; i++)
 		free_tracefs_types(&types[i]);
 	free(types);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parse descriptions of the kernel's trace events of any kind, and convert raw events to struct
- * netsync_io_event. Field values are plain (numbers, texts, arrays); the format in which
+ * Parse descriptions of the kernel's trace events of any kind. Convert raw events to struct
+ * netsync_io_event. Values of fields are plain numbers, texts and arrays. The form in which
  * libtraceevent would print them is not needed.
  */
 #ifndef NETSYNC_TRACEFS_TYPES_H
@@ -19,11 +19,11 @@ struct tracefs_type;
 struct tracefs_types {
 	struct tracefs_type *list;
 	size_t num;
-	uint32_t *by_id; /* index of the type in @list plus one, by event id; 0 if none */
+	uint32_t *by_id; /* for each event id, index of the type in @list plus one, or 0 */
 	bool no_memory;
 };
 
-/* A raw event, from which netsync_io_event_value() gets values. */
+/* A raw event. netsync_io_event_value() gets values from it. */
 struct tracefs_raw {
 	struct event_raw raw;
 	const struct tracefs_type *type;
@@ -36,21 +36,22 @@ struct tracefs_raw {
 void tracefs_add_type(void *types, const char *system, char *text);
 
 /*
- * Fill in @event, except its time and processor, from @raw, whose data, size and big_endian are
- * set. @raw must outlive @event. Return false if the file does not describe this type of event.
+ * Fill in @event from @raw, except the time and the processor. @raw must have data, size and
+ * big_endian, and must outlive @event. If the file does not describe this type of event, return
+ * false.
  */
 bool tracefs_fill_event(const struct tracefs_types *types, struct tracefs_raw *raw,
 			struct netsync_io_event *event);
 
 /*
- * Read the events of a source, and report them, with the types in @types. Return 0, or a
- * negative value.
+ * Read the events of a source, and report them. @types has their types. Return 0 or a negative
+ * value.
  */
 typedef int (*tracefs_read_source)(const struct event_reading *reading,
 				   const struct netsync_io_source *source,
 				   struct tracefs_types *types);
 
-/* Read all sources one by one. They are parts of one recording. */
+/* Read all sources, one after the other. All of them are parts of one recording. */
 int tracefs_read_sources(const struct event_reading *reading, tracefs_read_source read);
 
 #endif

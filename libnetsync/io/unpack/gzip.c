@@ -7,12 +7,12 @@
 
 #include "io/unpack/unpack.h"
 
-/* Argument of inflateInit2(): the largest window, plus 16 for gzip's header and checksum. */
+/* Argument of inflateInit2(): the largest window, plus 16 for the header and checksum of gzip. */
 #define GZIP_WINDOW (15 + 16)
 
 struct gzip {
 	z_stream stream;
-	bool has_ended; /* a member has ended; another one may follow */
+	bool has_ended; /* whether a member has ended; another one may follow */
 };
 
 static void *begin_gzip(void)

@@ -11,7 +11,7 @@
 #ifdef HAS_LZ4
 struct lz4 {
 	LZ4F_dctx *context;
-	bool has_ended; /* a frame has ended; another one may follow */
+	bool has_ended; /* whether a frame has ended; another one may follow */
 };
 
 static void *begin_lz4(void)
@@ -29,11 +29,11 @@ static int decode_lz4(void *decoder, struct decoding *d)
 	struct lz4 *lz4 = decoder;
 	size_t in = d->in_size, out = d->out_size, ret;
 
-	/* Without input, the call would begin a new frame, which does not exist. */
+	/* Without input, this call would begin a new frame, which does not exist. */
 	if (!d->in_size && lz4->has_ended)
 		return 1;
 	ret = LZ4F_decompress(lz4->context, d->out, &out, d->in, &in, NULL);
-	/* After an error, the sizes are undefined. */
+	/* After an error, the sizes are not valid. */
 	if (LZ4F_isError(ret))
 		return -EILSEQ;
 	d->in += in;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read a file that may be compressed, through a buffer of fixed size. */
+/* Read a file that may be compressed. The buffer has a fixed size. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/unpack/unpack.h"
 
-/* Number of compressed bytes read at a time. Chosen. */
+/* Number of compressed bytes that are read at a time. Chosen. */
 #define BUFFER_SIZE ((size_t)128 << 10)
-/* Number of decompressed bytes skipped at a time. Chosen. */
+/* Number of decompressed bytes that are skipped at a time. Chosen. */
 #define PASS_SIZE 16384
 
 static const struct compression *const compressions[] = {
@@ -30,8 +30,8 @@ const struct compression *find_compression(const uint8_t *head, size_t size)
 }
 
 /*
- * Read compressed bytes. If the file is stuck, treat it as damaged after the bytes read so far,
- * so that these bytes are used.
+ * Read compressed bytes. If the file is stuck, treat the rest as damaged, so that the bytes before
+ * it are used.
  */
 static ssize_t read_raw_bytes(struct unpacked *file, void *to, size_t size, uint64_t at)
 {
@@ -98,7 +98,7 @@ static int fail_damaged_file(struct unpacked *file, int err)
 }
 
 /*
- * Fill the buffer if it is empty. Return 1; 0 if there are no more bytes; or a negative errno
+ * If the buffer is empty, fill it. Return 1, 0 if there are no more bytes, or a negative errno
  * value.
  */
 static int fill_decode_buffer(struct unpacked *file)
@@ -114,7 +114,7 @@ static int fill_decode_buffer(struct unpacked *file)
 	return len < 0 ? (int)len : len > 0;
 }
 
-/* Decode up to @size bytes. Return as unpacked_read() does. */
+/* Decode at most @size bytes. Return the same values as unpacked_read(). */
 static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size)
 {
 	for (;;) {
@@ -129,7 +129,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 		d.is_last = !ret;
 		in_size = d.in_size;
 		ret = file->compression->decode(file->decoder, &d);
-		/* A decoder that makes no progress is not called again. */
+		/* If a decoder makes no progress, do not call it again. */
 		if (!ret && in_size && d.in_size == in_size && d.out_size == size)
 			ret = -EILSEQ;
 		if (ret == -ENOMEM)
@@ -139,7 +139,7 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 		file->can_end = ret > 0;
 		file->buffer_at = file->buffer_size - d.in_size;
 		file->at += size - d.out_size;
-		/* Return the bytes before the damage. */
+		/* Return the bytes that precede the damage. */
 		if (d.out_size < size)
 			return (ssize_t)(size - d.out_size);
 		if (ret < 0)
@@ -153,7 +153,10 @@ static ssize_t decode_next_bytes(struct unpacked *file, uint8_t *to, size_t size
 	}
 }
 
-/* Skip to a position after the current one. Return 1 when done, or as unpacked_read() does. */
+/*
+ * Skip to a position after the current one. Return 1 when it is reached, or the same values as
+ * unpacked_read().
+ */
 static ssize_t skip_to_offset(struct unpacked *file, uint64_t at)
 {
 	uint8_t passed[PASS_SIZE];

@@ -9,7 +9,7 @@
 
 struct zstd {
 	ZSTD_DCtx *context;
-	bool has_ended; /* a frame has ended; another one may follow */
+	bool has_ended; /* whether a frame has ended; another one may follow */
 };
 
 static void *begin_zstd(void)
@@ -45,7 +45,7 @@ static int decode_zstd(void *decoder, struct decoding *d)
 	ZSTD_outBuffer out = { d->out, d->out_size, 0 };
 	size_t ret;
 
-	/* Without input, the call would begin a new frame, which does not exist. */
+	/* Without input, this call would begin a new frame, which does not exist. */
 	if (!d->in_size && zstd->has_ended)
 		return 1;
 	ret = ZSTD_decompressStream(zstd->context, &out, &in);
