@@ -11,7 +11,7 @@
 #include "util/array.h"
 
 /*
- * Maximum number of addresses of a host, so that a damaged file cannot make searches slow.
+ * Maximum number of addresses of a host. Without a limit, a damaged file could make searches slow.
  * Chosen.
  */
 #define MAX_ADDRESSES 1024

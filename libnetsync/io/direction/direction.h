@@ -18,14 +18,14 @@
 #include "io/packet/frame.h"
 
 struct address {
-	bool is_mac;	   /* if true, MAC_SIZE bytes are used, otherwise all 16 */
+	bool is_mac;	   /* if true, only MAC_SIZE bytes are used, otherwise all 16 */
 	uint8_t bytes[16]; /* as in struct netsync_packet */
 };
 
 /* The known addresses of a host. */
 struct own_addresses {
 	char *host_name;
-	bool given; /* the user gave these addresses */
+	bool given; /* whether the user has given these addresses */
 	struct address *address;
 	size_t num;
 	size_t room;
@@ -38,21 +38,21 @@ struct own_addresses_list {
 };
 
 enum direction {
-	DIRECTION_UNKNOWN, /* the packet contains no known address */
+	DIRECTION_UNKNOWN, /* the packet contains no known address of the host */
 	DIRECTION_LOCAL,   /* the packet never leaves the host */
 	DIRECTION_IN,
 	DIRECTION_OUT,
 };
 
 /*
- * Find the addresses of a host. own_addresses_find() returns NULL if none is known.
- * own_addresses_find_or_add() returns NULL if out of memory.
+ * Find the addresses of a host. If no address is known, own_addresses_find() returns NULL. If out
+ * of memory, own_addresses_find_or_add() returns NULL.
  */
 struct own_addresses *own_addresses_find(const struct own_addresses_list *owns,
 					 const char *host_name);
 struct own_addresses *own_addresses_find_or_add(struct own_addresses_list *owns,
 						const char *host_name);
-/* Add an address, unless it was already added. Return 0 or -ENOMEM. */
+/* Add an address, unless it is already known. Return 0 or -ENOMEM. */
 int own_addresses_add(struct own_addresses *own, const struct address *address);
 /* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
@@ -67,17 +67,17 @@ enum direction direction_find(const struct own_addresses *own, const struct fram
 
 /* ---- inferring addresses ---------------------------------------------- */
 
-/* A sample: a packet in one capture. */
+/* A sample is a packet in one capture. */
 struct sighted {
-	uint64_t key; /* key of the packet, equal in all captures */
+	uint64_t key; /* key of the packet, which is equal in all captures */
 	int64_t time_ns;
 	uint8_t addr[2][16]; /* both addresses, the lower one first */
-	bool back;	     /* sent from the second address to the first */
-	enum direction dir;  /* direction that the trace records */
+	bool back;	     /* whether the packet goes from the second address to the first */
+	enum direction dir;  /* direction that the trace has recorded */
 };
 
 /*
- * The samples of a capture. The total number of samples is bounded. They are chosen by key, so
+ * The samples of a capture. Their total number is limited. Samples are chosen by their keys, so
  * that all captures have samples of the same packets.
  */
 struct packet_samples {
@@ -86,15 +86,15 @@ struct packet_samples {
 	size_t room;
 };
 
-/* Samples of all captures together. */
+/* The samples of all captures together. */
 struct sampling {
 	struct packet_samples **all;
 	size_t num_all;
-	uint64_t mask; /* packets whose keys have none of these bits are samples */
+	uint64_t mask; /* packets are samples if their keys have none of these bits */
 	size_t num;
 };
 
-/* Add a sample, if its key is chosen. Return 0 or -ENOMEM. */
+/* Add a sample if its key is chosen. Return 0 or -ENOMEM. */
 int sampling_add(struct sampling *sampling, struct packet_samples *samples, uint64_t key,
 		 int64_t time_ns, const struct netsync_packet *pkt, enum direction dir);
 /* Add a sample that another process has taken. Return 0 or -ENOMEM. */
@@ -102,51 +102,50 @@ int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 		 const struct sighted *sample);
 void samples_sort(struct packet_samples *samples);
 /*
- * Sort the samples, and drop those whose key occurs twice, because they belong to several packets
- * or interfaces.
+ * Sort the samples. Drop samples whose key occurs twice, because they belong to several packets or
+ * interfaces.
  */
 void samples_drop_repeated(struct packet_samples *samples);
 
 /* A host (one clock), with the samples of all its traces. */
 struct watcher {
 	const char *name;
-	/* Samples of its captures, sorted by the inference functions. */
+	/* Samples of its captures. The inference functions sort them. */
 	struct packet_samples samples;
-	struct packet_samples inside; /* samples by packet_compute_nat_key() without direction */
-	/* Samples by packet_compute_nat_key() with known direction. */
+	struct packet_samples inside; /* samples with packet_compute_nat_key(), without direction */
+	/* Samples with keys of packet_compute_nat_key(), with a known direction. */
 	struct packet_samples directed;
-	bool wanted;		    /* addresses are unknown */
-	bool told;		    /* addresses were inferred from known directions */
-	bool met;		    /* another host has samples of the same packets */
-	bool doubtful;		    /* inferred addresses are inconsistent */
+	bool wanted;		    /* whether its addresses are not known */
+	bool told;		    /* whether its addresses were inferred from known directions */
+	bool met;		    /* whether another host has samples of the same packets */
+	bool doubtful;		    /* whether the inferred addresses are inconsistent */
 	struct own_addresses own;   /* inferred: the host's addresses */
 	struct own_addresses other; /* inferred: addresses of its peers */
 };
 
 /*
- * Infer addresses from packets between x and y that two captures have in common. Each capture
- * records a time between a packet from x to y and a packet back. If the packet to y comes
- * first, the capture at x records the longer time, by the sum of both delays; otherwise the
- * capture at y does. This holds for any clocks, and reveals which host has x. Return 0 or
- * -ENOMEM.
+ * Infer addresses from packets between x and y that are in two captures. Each capture records a
+ * time between a packet from x to y and a packet from y to x. If the packet to y comes first, this
+ * time is longer in the capture at x, by the sum of both delays. Otherwise, it is longer in the
+ * capture at y. This is true for any clocks, and reveals which host has x. Return 0 or -ENOMEM.
  */
 int infer_from_shared_packets(struct watcher *watchers, size_t num);
 
 /*
- * Infer addresses from packets whose direction another trace records. If one host sent a packet
- * that another host also recorded, the other host received the packet, and vice versa. This
- * gives the addresses of hosts whose captures have no directions, as these hosts see them, even
- * if a router translates addresses. Return 0 or -ENOMEM.
+ * Infer addresses from packets whose direction another trace has recorded. If one host has sent a
+ * packet that another host has also recorded, the other host has received the packet, and vice
+ * versa. This reveals the addresses of hosts whose captures have no directions. Addresses are as
+ * these hosts see them, even if a router translates addresses. Return 0 or -ENOMEM.
  */
 int infer_from_known_directions(struct watcher *watchers, size_t num);
 
 /*
- * The hardware address of an interface: the one that all its frames have in common, if there is
- * only one.
+ * The hardware address of an interface: the address that all its frames contain, if there is only
+ * one.
  */
 struct common_mac {
-	bool any;	  /* true if a frame was added */
-	unsigned int num; /* number of remaining candidates */
+	bool any;	  /* whether a frame was added */
+	unsigned int num; /* number of addresses that all frames so far contain */
 	uint8_t mac[2][MAC_SIZE];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Infer the addresses of hosts whose captures have no directions, from samples of traces that
- * record directions (kernel events, marked captures).
+ * Infer the addresses of hosts whose captures have no directions. Use samples of traces that record
+ * directions (kernel events, captures with directions).
  */
 #include <errno.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "io/direction/direction.h"
 
 /*
- * Number of votes for an address that are required for each vote against it. A few votes are
- * wrong, because packets are mistaken for others by chance. Chosen.
+ * Number of votes for an address that outweigh one vote against it. A few votes are wrong, because
+ * packets can be confused by chance. Chosen.
  */
 #define MAJORITY 10
 
@@ -19,7 +19,7 @@ static bool is_same_sighting(const struct sighted *a, const struct sighted *b)
 	return a->dir == b->dir && a->back == b->back && !memcmp(a->addr, b->addr, sizeof(a->addr));
 }
 
-/* Merge samples of one packet at several places of a host if they agree. */
+/* If samples of a packet at several places of a host agree, merge them. */
 static void keep_agreeing_samples(struct packet_samples *samples)
 {
 	size_t kept = 0;
@@ -36,14 +36,14 @@ static void keep_agreeing_samples(struct packet_samples *samples)
 	samples->num = kept;
 }
 
-/* Votes for an address: [0] for being the host's own, [1] against. */
+/* Votes about an address: [0] that it is the host's own, [1] that it is not. */
 struct tally {
 	struct address address;
 	size_t votes[2];
 };
 
 /*
- * Maximum number of addresses of a host and its peers. More are not useful, and make searches
+ * Maximum number of addresses of a host and its peers. More addresses are useless and make searches
  * slow. Chosen.
  */
 #define MAX_TALLIES 256
@@ -70,7 +70,7 @@ static void count_address_vote(struct tallies *tallies, const uint8_t bytes[16],
 	tally[i].votes[!own]++;
 }
 
-/* Vote on addresses in @a's samples, by packets whose direction @b knows. */
+/* Vote on the addresses in the samples of @a, using packets whose direction @b knows. */
 static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 			      const struct watcher *b)
 {
@@ -79,7 +79,7 @@ static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 
 	for (size_t i = 0, j = 0; i < saw->num && j < knew->num;) {
 		const struct sighted *p = &saw->of[i], *q = &knew->of[j];
-		/* The sender's address is the first one, or the second one if @back is set. */
+		/* The sender has the first address, or the second one if @back is set. */
 		bool sent = (q->dir == DIRECTION_OUT) == same_host;
 
 		if (p->key == q->key) {
@@ -92,8 +92,8 @@ static void vote_on_addresses(struct tallies *tallies, const struct watcher *a,
 }
 
 /*
- * Adopt a host's own addresses. On a router, addresses of both sides get votes for and against,
- * so no address is adopted.
+ * Adopt a host's own addresses. On a router, addresses in both networks get votes for and against
+ * them, so that no address is adopted.
  */
 static int adopt_own_addresses(struct watcher *watcher, const struct tallies *tallies)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Infer the addresses of hosts from samples of their captures. A packet arrives after it was
- * sent, regardless of the clocks.
+ * Infer the addresses of hosts from samples of their captures. Whatever the clocks are, a packet
+ * arrives after it was sent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "io/direction/direction.h"
 #include "util/array.h"
 
-/* Maximum number of samples of all captures: some 16 MB of struct sighted. Chosen. */
+/* Maximum number of samples of all captures, which take about 16 MB. Chosen. */
 #define MAX_SAMPLES ((size_t)1 << 18)
 
 /*
- * Maximum difference in rate between two clocks (ns per ns). A larger difference between times
- * results from delays. Chosen: twice the limit of the Linux NTP discipline.
+ * Maximum difference between the rates of two clocks (ns per ns). Larger differences between times
+ * are caused by delays. Chosen to be twice the limit of the Linux NTP discipline.
  */
 #define MAX_SKEW 1e-3
 
 /*
- * Number of votes for an address that are required for each vote against it. Steps of clocks make
- * a few votes wrong. Chosen.
+ * Number of votes for an address that outweigh one vote against it. If clocks are stepped, a few
+ * votes are wrong. Chosen.
  */
 #define MAJORITY 10
 
@@ -53,8 +53,8 @@ int sampling_put(struct sampling *sampling, struct packet_samples *samples,
 	samples->of[samples->num++] = *sample;
 	sampling->num++;
 	/*
-	 * Repeat until there are few enough samples, so that the remaining set does not depend on
-	 * their order.
+	 * Repeat this until there are few enough samples. The remaining samples then do not depend
+	 * on the order in which samples were added.
 	 */
 	while (sampling->num > MAX_SAMPLES && sampling->mask < UINT64_MAX)
 		thin_out_samples(sampling);
@@ -103,7 +103,7 @@ void samples_drop_repeated(struct packet_samples *samples)
 
 /* ---- two hosts ---------------------------------------------------------- */
 
-/* A packet of which both hosts have a sample. */
+/* A packet that is a sample of both hosts. */
 struct shared_packet {
 	const struct sighted *of;
 	int64_t times[2];
@@ -119,7 +119,7 @@ static int compare_shared_by_pair_and_time(const void *a, const void *b)
 	return p->times[0] < q->times[0] ? -1 : p->times[0] > q->times[0];
 }
 
-/* Find packets that both captures contain. Return their number, or -ENOMEM. */
+/* Find packets that are in both captures. Return their number, or -ENOMEM. */
 static ssize_t find_shared_packets(const struct packet_samples *a, const struct packet_samples *b,
 				   struct shared_packet **shared)
 {
@@ -142,18 +142,21 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 }
 
 /*
- * Return the vote of two successive packets: +1 if the lower address belongs to the first host,
- * -1 if it belongs to the second host, 0 if unknown.
+ * Return the vote of two successive packets: +1 if the lower address belongs to the first host, -1
+ * if it belongs to the second host, 0 if the packets do not tell.
  */
 static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {
 	const double gap = (double)(q->times[0] - p->times[0]);
-	/* How much longer the time between both packets is for the second host (ns). */
+	/*
+	 * How much longer the time between the two packets is for the second host than for the
+	 * first one (ns).
+	 */
 	double later = (double)(q->times[1] - p->times[1]) - gap;
 
 	if (p->of->back == q->of->back)
 		return 0;
-	/* Choose the sign as if the first packet went to the lower address. */
+	/* The sign must be as if the first packet went to the lower address. */
 	if (p->of->back == false)
 		later = -later;
 	if (later > gap * MAX_SKEW)
@@ -219,7 +222,7 @@ static int compare_watchers(struct watcher *a, struct watcher *b)
 	return ret;
 }
 
-/* Mark a host if its addresses are also those of its peers: it may forward packets. */
+/* Mark a host if its addresses are also addresses of its peers, because it may forward packets. */
 static void mark_doubtful_watcher(struct watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->own.num; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Send a worker's records through its socket. A timer ends a worker that shows no progress. On a
- * fatal signal, the records collected so far are still sent.
+ * Send a worker's records through its socket. A timer ends a worker that shows no progress. If a
+ * fatal signal arrives, the records that were collected before are still sent.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,18 +23,21 @@ static struct {
 	int fd;
 	struct worker_limits limits;
 	struct worker_life *life; /* NULL if this process is not a worker */
-	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE when the timer was set */
-	size_t used;		  /* number of bytes collected but not sent */
-	struct worker_head last;  /* header of the last collected record */
-	size_t last_at;		  /* its offset if it was reserved, else SIZE_MAX */
+	time_t set_s;		  /* second of CLOCK_MONOTONIC_COARSE in which the timer was set */
+	size_t used;		  /* number of bytes that are collected but not sent yet */
+	struct worker_head last;  /* header of the record that was collected last */
+	size_t last_at;		  /* offset of this record if it was reserved, otherwise SIZE_MAX */
 	/*
-	 * Collected records. Chosen: one call of write() for several hundred events, so that both
-	 * processes are busy.
+	 * Collected records. Chosen so that one call of write() sends several hundred events, which
+	 * keeps both processes busy.
 	 */
 	uint8_t bytes[8192];
 } out;
 
-/* Received commands that were not read yet. Chosen: the number of commands that arrive at once. */
+/*
+ * Commands that were received but not read yet. Chosen as the number of commands that arrive
+ * together.
+ */
 static struct {
 	size_t at, num;
 	uint8_t bytes[4096];
@@ -48,7 +51,7 @@ static time_t get_coarse_time_s(void)
 	return now.tv_sec;
 }
 
-/* Start the timer, whose signal ends the worker; 0 stops the timer. */
+/* Start the timer. Its signal ends the worker. 0 stops the timer. */
 static void set_timer(unsigned int seconds)
 {
 	const struct itimerval time = { .it_value.tv_sec = seconds };
@@ -92,7 +95,9 @@ void worker_end_waiting(bool has_progress)
 	__atomic_store_n(&out.life->is_waiting, 0, __ATOMIC_RELAXED);
 }
 
-/* This is called every few events. A system call for each call would take as long as the events. */
+/*
+ * Called every few events. A system call in each call would take as long as processing the events.
+ */
 void worker_is_alive(void)
 {
 	count_worker_beat();
@@ -101,7 +106,7 @@ void worker_is_alive(void)
 }
 
 /*
- * Send the collected records. If the caller is gone, SIGPIPE ends the worker, or EPIPE ends the
+ * Send the collected records. If the caller is gone, SIGPIPE ends the worker, or EPIPE ends this
  * loop.
  */
 static void write_put_records(void)
@@ -123,7 +128,7 @@ static void write_put_records(void)
 void worker_flush(void)
 {
 	set_timer(0);
-	/* The duration of writing depends on the caller. */
+	/* How long writing takes depends on the caller. */
 	set_worker_idle(true);
 	write_put_records();
 	set_worker_idle(false);
@@ -134,8 +139,9 @@ void worker_flush(void)
 }
 
 /*
- * Does a signal mean that memory is used up? In this case GLib ends a program by SIGTRAP, or by
- * SIGABRT if its message also needs memory; Babeltrace 2.0 may use a NULL result of malloc().
+ * Return whether a signal means that memory is exhausted. In this case, GLib ends a program by
+ * SIGTRAP, or by SIGABRT if its message needs memory, too. Babeltrace 2.0 may use the result of
+ * malloc() even if it is NULL.
  */
 static bool is_out_of_memory(int number)
 {
@@ -152,7 +158,7 @@ static bool is_out_of_memory(int number)
 	return false;
 }
 
-/* Handler of fatal signals: send the valid records collected so far, and end. */
+/* Handle a fatal signal: send the valid records that have been collected, and end. */
 static void end_by_signal(int number)
 {
 	const bool no_memory = is_out_of_memory(number);
@@ -177,7 +183,7 @@ static void catch_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-/* Begin a record, and reserve @most bytes after its header. */
+/* Begin a record. Reserve @most bytes after its header. */
 static uint8_t *begin_record(const struct worker_head *head, size_t most)
 {
 	uint8_t *at;
@@ -247,7 +253,7 @@ static void receive_commands(void)
 {
 	ssize_t num;
 
-	/* If the caller has sent the next command, it does not wait for records. */
+	/* If the caller has already sent the next command, it is not waiting for records. */
 	if (!poll_socket(POLLIN, 0))
 		worker_flush();
 	set_timer(0);
@@ -282,7 +288,7 @@ void worker_begin(int fd, const struct worker_limits *limits, struct worker_life
 	out.fd = fd;
 	out.limits = *limits;
 	out.life = life;
-	/* Records in this copy of memory belong to the worker that started this one. */
+	/* Records in this copy of the memory belong to the worker that has started this worker. */
 	out.used = 0;
 	out.last_at = SIZE_MAX;
 	heard.at = heard.num = 0;

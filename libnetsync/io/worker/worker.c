@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Run a task in a child process with limited resources, and receive its records and exit status. */
+/*
+ * Run a task in a child process with limited resources. Receive the process's records and exit
+ * status.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +22,12 @@
 
 #include "io/worker/worker.h"
 
-/* Size of the buffer for received bytes. Chosen: the size of a Linux pipe. */
+/* Size of the buffer for received bytes. Chosen as the size of a pipe in Linux. */
 #define BUFFER_SIZE 65536
 
 /*
- * Limit private writable memory (RLIMIT_DATA) to @bytes more than the process already uses, which
- * is much with a sanitizer.
+ * Limit private writable memory (RLIMIT_DATA) to what the process uses already, which is much with
+ * a sanitizer, plus @bytes.
  */
 static void limit_memory(uint64_t bytes)
 {
@@ -45,8 +48,8 @@ static void limit_memory(uint64_t bytes)
 }
 
 /*
- * Let the kernel's OOM killer end workers first, because many workers, each within its limit, may
- * together need more memory than the machine has.
+ * Let the kernel's OOM killer end workers before other processes. Many workers together may need
+ * more memory than the machine has, even if each is within its limit.
  */
 static void prefer_oom_kill(void)
 {
@@ -68,7 +71,10 @@ static bool is_file_kept(int file, int fd, const struct worker_task *task)
 	return file == fd;
 }
 
-/* Close sockets of other workers; otherwise the caller would not notice when these workers end. */
+/*
+ * Close the sockets of other workers. Otherwise, the caller would not notice when these workers
+ * end.
+ */
 static void close_other_files(int fd, const struct worker_task *task)
 {
 	const int null = open("/dev/null", O_RDWR);
@@ -86,7 +92,7 @@ static void close_other_files(int fd, const struct worker_task *task)
 	close_range(last + 1, ~0U, 0);
 }
 
-/* In the child, release the caller's files and signal handlers, and set limits. */
+/* In the child process, release the caller's files and signal handlers, and set limits. */
 static void become_worker(int fd, const struct worker_task *task)
 {
 	static const int signals[] = { SIGPIPE, SIGTERM, SIGHUP };
@@ -94,8 +100,8 @@ static void become_worker(int fd, const struct worker_task *task)
 	sigset_t none;
 
 	/*
-	 * The terminal sends keyboard signals to all processes; the caller decides for its
-	 * workers.
+	 * For a keyboard signal, the terminal signals all processes. The caller decides what
+	 * happens to its workers.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
@@ -157,15 +163,15 @@ fail:
 	return ret;
 }
 
-/* Wait for a killed worker. Return false if it does not end. */
+/* Wait until a killed worker ends. If it does not end, return false. */
 static bool reap_worker(const struct worker *worker, int *status)
 {
 	struct pollfd fd = { .fd = worker->fd };
 	pid_t pid;
 
 	/*
-	 * The worker's end of the socket closes when the worker ends, because no other process
-	 * has it open.
+	 * No other process has the worker's end of the socket open, so it closes when the worker
+	 * ends.
 	 */
 	while (poll(&fd, 1, WORKER_END_MS) < 0 && errno == EINTR)
 		;
@@ -181,7 +187,7 @@ int worker_stop(struct worker *worker)
 
 	if (worker->fd < 0)
 		return 0;
-	/* A worker that has ended keeps its own status. */
+	/* If a worker has ended before, it keeps its own status. */
 	kill(worker->pid, SIGKILL);
 	has_ended = reap_worker(worker, &status);
 	close(worker->fd);
@@ -227,7 +233,7 @@ ssize_t worker_decode_record(const void *bytes, size_t num, struct worker_head *
 	if (num - WORKER_HEAD_SIZE < head->size)
 		return 0;
 	memcpy(payload, (const char *)bytes + WORKER_HEAD_SIZE, head->size);
-	/* Terminate a payload that is a text in any case. */
+	/* If the payload is a text, this terminates it. */
 	payload[head->size] = '\0';
 	return WORKER_HEAD_SIZE + head->size;
 }
@@ -255,7 +261,7 @@ static int use_buffered_records(struct worker *worker, worker_use use, void *dat
 	return ret;
 }
 
-/* Send as many pending commands as the socket accepts. */
+/* Send as many waiting commands as the socket accepts. */
 static void send_unsent_commands(struct worker *worker)
 {
 	const ssize_t sent = send(worker->fd, worker->unsent, worker->num_unsent,
@@ -268,8 +274,8 @@ static void send_unsent_commands(struct worker *worker)
 }
 
 /*
- * Do not wait, because the worker may be waiting for this process before it receives commands. If
- * out of memory, end the worker.
+ * Send a command without waiting, because the worker may wait for this process before it receives
+ * commands. If out of memory, end the worker.
  */
 void worker_send_command(struct worker *worker, const void *data, size_t size)
 {
@@ -324,8 +330,8 @@ static int64_t read_clock_ns(clockid_t clock)
 }
 
 /*
- * Does the worker wait for a command, without unread commands in its socket? A stopped worker,
- * as in a debugger, leaves commands unread.
+ * Return whether the worker waits for a command and has read all commands in its socket. A stopped
+ * worker, as in a debugger, does not read commands.
  */
 static bool is_worker_idle(const struct worker *worker)
 {
@@ -374,13 +380,13 @@ void worker_wait(struct worker *worker)
 	moved = num > 0 || worker_made_progress(worker);
 	worker_end_waiting(moved);
 	ms = (read_clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000;
-	/* Both processes may have been suspended for a long time, as by ^Z. */
+	/* Both processes may have been stopped for a long time, for example by ^Z. */
 	worker->silent_ms += ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
 	if (moved)
 		worker->silent_ms = 0;
 }
 
-/* Wait for a worker. Return false if it was given up. */
+/* Wait for a worker. If it was given up, return false. */
 static bool wait_patiently(struct worker *worker, const struct worker_patience *patience)
 {
 	worker_wait(worker);
