@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read byte ranges of files through a reader process, which stores them in shared memory. Each
- * slot of the memory holds one range. The least recently used slot is filled next.
+ * Read byte ranges of files through a reader process, which stores them in shared memory. Each slot
+ * of this memory holds one range. The slot that has been unused for the longest time is filled
+ * next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,34 +19,34 @@
 #include "util/number.h"
 
 /*
- * Number of bytes to read at a position that does not continue a sequence, if fewer are wanted.
- * Chosen: four pages, because file headers and ring buffer pages are read in this way.
+ * Number of bytes to read at a position that does not continue a sequence. At least this much is
+ * read. Chosen: four pages, because file headers and ring buffer pages are read in this way.
  */
 #define SINGLE_SIZE ((size_t)16 << 10)
 
 /* A slot of the shared memory. */
 struct slot {
-	struct disk_file *file; /* NULL if free */
+	struct disk_file *file; /* NULL if the slot is free */
 	uint64_t at;		/* offset in the file (bytes) */
-	size_t size;		/* number of bytes read, or requested */
-	uint64_t serial;	/* number of the pending command; 0 if it was answered */
-	int err;		/* errno value of the read; 0 if none */
+	size_t size;		/* number of bytes that were read or requested */
+	uint64_t serial;	/* number of the pending command, or 0 if it was answered */
+	int err;		/* errno value of the read, or 0 */
 	uint64_t used;		/* value of disk.uses when the slot was last used */
 };
 
 struct disk {
 	disk_is_over is_over;
 	void *data;
-	struct worker worker; /* the reader process; worker.fd < 0 if none */
+	struct worker worker; /* the reader process; worker.fd < 0 without one */
 	pid_t owner;	      /* the process that has started the reader process */
-	pid_t user;	      /* the only process that reads through it; others read directly */
-	unsigned int process; /* number of reader processes started */
-	bool is_off;	      /* no reader process can be started, or one died */
-	uint8_t *memory;      /* shared with the reader process; NULL if none */
+	pid_t user;	      /* only this process reads through it; others read files themselves */
+	unsigned int process; /* number of reader processes that have been started */
+	bool is_off;	      /* whether no reader process can be started, or one has died */
+	uint8_t *memory;      /* shared with the reader process, or NULL */
 	struct slot slots[DISK_SLOTS];
 	uint64_t uses;
 	uint64_t told;		   /* serial number of the last command */
-	struct disk_answer answer; /* the last answer received */
+	struct disk_answer answer; /* the answer that was received last */
 };
 
 struct disk *disk_new(disk_is_over is_over, void *data)
@@ -99,7 +100,7 @@ void disk_stop(struct disk *disk)
 		worker_stop(&disk->worker);
 	else
 		worker_forget(&disk->worker);
-	/* A process that cannot be killed may still write into its own copy of the mapping. */
+	/* If the old process cannot be killed, it may still write to its copy of the mapping. */
 	if (disk->memory)
 		munmap(disk->memory, DISK_SLOTS * DISK_SLOT_SIZE);
 	disk->memory = NULL;
@@ -113,7 +114,7 @@ void disk_free(struct disk *disk)
 	free(disk);
 }
 
-/* Return false if there is no reader process, so that this process reads files itself. */
+/* Start the reader process. Return false if this fails; this process then reads files itself. */
 static bool start_disk_reader(struct disk *disk)
 {
 	const struct worker_task task = {
@@ -150,7 +151,7 @@ static void tell_disk_reader(struct disk *disk, struct disk_command *command, co
 		worker_send_command(&disk->worker, path, command->path_size);
 }
 
-/* A wait of this process for the answer to a command. */
+/* State of waiting for the answer to a command. */
 struct disk_wait {
 	struct disk *disk;
 	const struct disk_file *file;
@@ -159,7 +160,7 @@ struct disk_wait {
 	bool has_warned;
 };
 
-/* Return the slot that a command fills, or NULL if there is none. */
+/* Return the slot that a command fills, or NULL if it fills none. */
 static struct slot *find_slot_of_command(struct disk *disk, uint64_t serial)
 {
 	for (int i = 0; i < DISK_SLOTS; i++)
@@ -191,8 +192,8 @@ static int use_disk_answer(void *data, const struct worker_head *head, const voi
 }
 
 /*
- * Call disk.is_over() for the file that is being read, which may be another file that is read
- * ahead.
+ * Call disk.is_over() for the file that is being read. This may be a file that is read ahead, and
+ * not the file that is needed.
  */
 static bool is_disk_reader_over(void *data, int64_t silent_ms)
 {
@@ -205,8 +206,8 @@ static bool is_disk_reader_over(void *data, int64_t silent_ms)
 }
 
 /*
- * Wait for the answer to a command. Return 0; -ETIMEDOUT if the file was given up; or -EAGAIN
- * if the reader process has ended, because of another command or for an unknown reason.
+ * Wait for the answer to a command. Return 0, -ETIMEDOUT if the file was given up, or -EAGAIN if
+ * the reader process has ended because of another command or for an unknown reason.
  */
 static int wait_for_disk_answer(struct disk *disk, const struct disk_file *file, uint64_t serial)
 {
@@ -219,15 +220,15 @@ static int wait_for_disk_answer(struct disk *disk, const struct disk_file *file,
 		return 0;
 	is_stuck = disk->worker.is_stuck;
 	is_next = disk->answer.serial + 1 == serial;
-	/* The reader process was killed, perhaps because memory ran out. */
+	/* Another process has killed the reader process, possibly because memory was exhausted. */
 	disk->is_off |= !is_stuck;
 	disk_stop(disk);
 	return is_stuck && is_next ? -ETIMEDOUT : -EAGAIN;
 }
 
 /*
- * Send a command, and wait for its answer, which is then in disk->answer. Return as
- * wait_for_disk_answer() does.
+ * Send a command, and wait for its answer, which is stored in disk->answer. Return the same values
+ * as wait_for_disk_answer().
  */
 static int ask_disk_reader(struct disk *disk, const struct disk_file *file,
 			   struct disk_command *command, const char *path)
@@ -251,7 +252,7 @@ int disk_visit_files(struct disk *disk, const char *path)
 
 /* ---- opening ---------------------------------------------------------------- */
 
-/* Can this process read the file through a reader process? */
+/* Return whether this process can read the file through a reader process. */
 static bool has_disk_reader(const struct disk_file *file)
 {
 	return file->disk && is_used_by_process(file->disk) && start_disk_reader(file->disk);
@@ -263,8 +264,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Open the file in the reader process, unless it is open there. Return 0 or a negative errno
- * value, as wait_for_disk_answer().
+ * Open the file in the reader process, unless it is open there already. Return the same values as
+ * wait_for_disk_answer(), or another negative errno value.
  */
 static int open_in_reader(struct disk_file *file)
 {
@@ -291,13 +292,13 @@ int disk_open_at_once(const char *path, int flags)
 {
 	const int fd = open(path, flags | O_NONBLOCK | O_CLOEXEC);
 
-	/* Reads may block. */
+	/* Opening must not wait for a writer, but reads may wait. */
 	if (fd >= 0 && !(flags & O_NONBLOCK))
 		fcntl(fd, F_SETFL, flags);
 	return fd;
 }
 
-/* Open the file in this process, unless it is open here. Return 0 or a negative errno value. */
+/* Open the file in this process, unless it is open already. Return 0 or a negative errno value. */
 static int open_in_process(struct disk_file *file)
 {
 	struct stat st;
@@ -320,7 +321,10 @@ static int open_disk_file(struct disk_file *file)
 
 	while (ret == -EAGAIN && strlen(file->path) < PATH_MAX && has_disk_reader(file))
 		ret = open_in_reader(file);
-	/* If it is not a regular file, or another process cannot open it, this process reads it. */
+	/*
+	 * If the file is not a regular one, or if another process cannot open it, this process
+	 * reads the file.
+	 */
 	if (ret == -EAGAIN || ret == -ESPIPE || (ret < 0 && file->fd >= 0 && ret != -ETIMEDOUT)) {
 		file->disk = NULL;
 		ret = open_in_process(file);
@@ -414,7 +418,7 @@ void disk_close(struct disk_file *file)
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* Return the slot that has, or will have, the byte at offset @at, or NULL if there is none. */
+/* Return the slot that contains or will contain the byte at offset @at, or NULL. */
 static struct slot *find_disk_slot(struct disk_file *file, uint64_t at)
 {
 	for (int i = 0; i < DISK_SLOTS; i++) {
@@ -426,7 +430,10 @@ static struct slot *find_disk_slot(struct disk_file *file, uint64_t at)
 	return NULL;
 }
 
-/* Return a slot that can be filled: a free slot, or the least recently used. */
+/*
+ * Return a slot that can be filled: a free one, or the one that has been unused for the longest
+ * time.
+ */
 static struct slot *choose_disk_slot(struct disk *disk)
 {
 	struct slot *best = NULL;
@@ -439,17 +446,14 @@ static struct slot *choose_disk_slot(struct disk *disk)
 	}
 	if (!best)
 		return NULL;
-	/* Data that was read ahead is dropped before it was used. */
+	/* These data were read ahead and are dropped before they were used. */
 	if (best->file && best->at + best->size > best->file->next)
 		best->file->is_crowded = true;
 	free_disk_slot(best);
 	return best;
 }
 
-/*
- * Request that a slot is filled with up to @most bytes. Return NULL if all slots are being
- * filled.
- */
+/* Request at most @most bytes into a slot. Return NULL if all slots are being filled. */
 static struct slot *fill_disk_slot(struct disk_file *file, uint64_t at, size_t most)
 {
 	const uint64_t left = file->stuck_at - at;
@@ -473,7 +477,7 @@ static struct slot *fill_disk_slot(struct disk_file *file, uint64_t at, size_t m
 	return slot;
 }
 
-/* After a full slot of a sequence, read the following bytes ahead. */
+/* If a slot of a sequence is full, read the bytes after it ahead. */
 static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot)
 {
 	const uint64_t end = slot->at + slot->size;
@@ -484,8 +488,8 @@ static void read_next_slot_ahead(struct disk_file *file, const struct slot *slot
 }
 
 /*
- * Read from the reader process. Return as disk_read() does, or -EAGAIN if the reader process has
- * ended.
+ * Read from the reader process. Return the same values as disk_read(), or -EAGAIN if the reader
+ * process has ended.
  */
 static ssize_t read_from_reader(struct disk_file *file, void *to, size_t size, uint64_t at)
 {

@@ -25,23 +25,23 @@ struct disk;
 
 /* An open file. Regular files are read in the reader process. */
 struct disk_file {
-	struct disk *disk;    /* NULL if this process reads @fd */
+	struct disk *disk;    /* NULL if this process itself reads @fd */
 	char *name;	      /* name for messages */
 	char *path;	      /* path by which the reader process opens the file */
 	int flags;	      /* flags of open(2) */
 	struct stat st;	      /* status of the file when it was opened */
-	int fd;		      /* descriptor in this process; -1 if not open here */
-	int fd_there;	      /* descriptor in the reader process */
-	unsigned int process; /* number of the reader process that has the file open; 0 if none */
+	int fd;		      /* file descriptor in this process, or -1 if it is not open here */
+	int fd_there;	      /* file descriptor in the reader process */
+	unsigned int process; /* number of the reader process in which it is open, or 0 */
 	uint64_t next;	      /* offset after the bytes that were read last */
-	bool is_crowded; /* data read ahead was dropped, because too many files are read in turn */
-	uint64_t stuck_at; /* offset from which reading was given up; UINT64_MAX if it was not */
-	bool is_closed;	   /* the reader process is still reading ahead in it */
+	bool is_crowded; /* data read ahead were dropped, because too many files are read in turns */
+	uint64_t stuck_at; /* offset at which reading was given up, or UINT64_MAX */
+	bool is_closed;	   /* closed while the reader process is still reading ahead */
 };
 
 /*
- * Called about once a second while there is no progress with a file, whose st_dev is 0 if the
- * file is not open yet. *@has_warned is initially false. Return true to give up.
+ * Called about once a second while reading a file makes no progress. If the file is not open yet,
+ * its st_dev is 0. *@has_warned is false at first. Return true to give up.
  */
 typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t silent_ms,
 			     bool *has_warned);
@@ -51,9 +51,11 @@ typedef bool (*disk_is_over)(void *data, const struct disk_file *file, int64_t s
  * memory.
  */
 struct disk *disk_new(disk_is_over is_over, void *data);
-/* In a worker: read through a reader process, as the process that started the worker does. */
+/*
+ * Call this in a worker to read through a reader process, like the process that started the worker.
+ */
 void disk_use_in_process(struct disk *disk);
-/* End the reader process; it is started again if it is needed. */
+/* End the reader process. It is started again when it is needed. */
 void disk_stop(struct disk *disk);
 /* Free the object. All its files must be closed. */
 void disk_free(struct disk *disk);
@@ -65,29 +67,30 @@ void disk_free(struct disk *disk);
 int disk_visit_files(struct disk *disk, const char *path);
 
 /*
- * Open a file, by open(2) with @flags. If the path is not a regular file, this process opens
- * it. @disk may be NULL. Return NULL and set errno on failure, to ETIMEDOUT if the file was
- * given up.
+ * Open a file by open(2) with @flags. If the path is not a regular file, this process opens it.
+ * @disk may be NULL. On failure, set errno and return NULL. ETIMEDOUT means that the file was given
+ * up.
  */
 struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
 /* Take ownership of an open file. On failure, close it, return NULL, and set errno. */
 struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name);
 void disk_close(struct disk_file *file);
 /*
- * Open a file by open(2) with @flags, but do not wait until a program writes to a pipe. Reads
- * wait for that instead, with a time limit. Return a descriptor, or -1 and set errno.
+ * Open a file by open(2) with @flags. If it is a pipe, do not wait for a writer; reading will wait
+ * instead, with a time limit. On failure, set errno and return -1. Otherwise, return a file
+ * descriptor.
  */
 int disk_open_at_once(const char *path, int flags);
 
-/* Was reading of the file given up? */
+/* Return whether reading of the file was given up. */
 static inline bool disk_is_stuck(const struct disk_file *file)
 {
 	return file && file->stuck_at != UINT64_MAX;
 }
 
 /*
- * Read as pread(2) does. Return the number of bytes, or a negative errno value; -ETIMEDOUT means
- * that the file was given up, now or earlier.
+ * Read like pread(2). Return the number of bytes, or a negative errno value. -ETIMEDOUT means that
+ * the file was given up, now or earlier.
  */
 ssize_t disk_read(struct disk_file *file, void *to, size_t size, uint64_t at);
 

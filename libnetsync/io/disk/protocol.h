@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 
 /*
- * Size of a slot in the shared memory (bytes), and number of slots. Measured: reading a capture
- * of 100 MB takes as long with 128 KiB, and longer with 32 KiB. The number is chosen: as many
- * files can be read alternately, each sequentially, as when two files are compared.
+ * Size of a slot in the shared memory (bytes), and number of slots. Reading a capture of 100 MB
+ * takes as long with slots of 128 KiB, and longer with 32 KiB (measured). The number of slots is
+ * chosen: as many files can be read in turns, each from front to back, as when two files are
+ * compared.
  */
 #define DISK_SLOT_SIZE ((size_t)512 << 10)
 #define DISK_SLOTS 8
@@ -19,10 +20,10 @@ enum disk_what { DISK_VISIT, DISK_OPEN, DISK_READ, DISK_CLOSE };
 
 struct disk_command {
 	uint32_t what;
-	/* Size of the path that follows, with its terminating NUL (bytes), or 0. */
+	/* Size of the path that follows, including the terminating NUL (bytes), or 0. */
 	uint32_t path_size;
 	uint64_t serial; /* number of the command */
-	int32_t fd;	 /* descriptor in the reader process */
+	int32_t fd;	 /* file descriptor in the reader process */
 	int32_t flags;	 /* DISK_OPEN: flags of open(2) */
 	uint32_t slot;	 /* DISK_READ: slot to fill */
 	uint32_t size;	 /* DISK_READ: number of bytes */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader process, which runs commands by system calls that may never return, and sends their
- * results.
+ * The reader process. It executes commands, for which it makes system calls that may never return,
+ * and sends the results.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static void read_first_byte(const char *path)
 	close(fd);
 }
 
-/* Visit all files below a path, as the search in find.c does. That search reports errors. */
+/* Visit all files below a path, like the search in find.c. The search reports errors. */
 static void visit_files_of_path(char *path)
 {
 	char *paths[] = { path, NULL };
@@ -45,8 +45,8 @@ static void visit_files_of_path(char *path)
 }
 
 /*
- * Open a regular file. Reject other files before open(): the writer of a pipe would see a reader
- * that immediately disappears.
+ * Open a regular file. Reject all other files before open(): otherwise, the writer of a pipe would
+ * see a reader that immediately disappears.
  */
 static int64_t open_regular_file(const char *path, int flags, struct stat *st)
 {
@@ -77,8 +77,8 @@ static int64_t read_range_into_slot(const struct disk_command *command, uint8_t 
 }
 
 /*
- * Run commands. The process exits in worker_read_command() when the process that started it has
- * ended.
+ * Execute commands. When the process that has started this process ends, worker_read_command()
+ * calls exit().
  */
 void disk_run_reader(const void *data)
 {
