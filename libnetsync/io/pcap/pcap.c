@@ -392,10 +392,13 @@ static int resume_growing(struct trace *trace, struct disk_file *from)
 static int keep_interface_addresses(struct trace *trace, const struct capture_block *block)
 {
 	struct pcap *pcap = trace->state;
+	int ret;
 
 	if (find_interface_addresses(pcap, block))
 		return io_fail_no_memory(trace->io);
-	return pcap_keep_addresses(trace->io, trace->host_name, &pcap->found);
+	ret = pcap_keep_addresses(trace->io, trace->host_name, &pcap->found);
+	pcap->own = own_addresses_find(trace->io->owns, trace->host_name);
+	return ret;
 }
 
 /*
@@ -423,7 +426,6 @@ static int use_growing_block(struct trace *trace, const struct capture_block *bl
 		pcap->capture.next = block->at;
 		return GROWTH_FIRST;
 	}
-	pcap->own = own_addresses_find(trace->io->owns, trace->host_name);
 	if (is_ip && seen.link.mark == FRAME_UNMARKED && !pcap->own) {
 		pcap->capture.next = block->at;
 		return GROWTH_UNDIRECTED;
@@ -444,6 +446,8 @@ int pcap_read_growing(struct trace *trace, struct disk_file *from, int64_t until
 	struct capture_block block;
 	int ret = resume_growing(trace, from), growth = GROWTH_READ;
 
+	/* Addresses may have been added, and the array of hosts moved, since the last call. */
+	pcap->own = own_addresses_find(trace->io->owns, trace->host_name);
 	while (!ret && growth == GROWTH_READ && (ret = read_next_pcap_block(trace, &block)) > 0) {
 		growth = use_growing_block(trace, &block, until_ns, &span);
 		ret = growth < 0 ? growth : 0;
