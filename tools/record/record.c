@@ -287,43 +287,6 @@ static void keep_host_readings(struct remote *remote, struct json_object *readin
 	clocks_keep_readings(get_record_run(remote), find_recorded_host(remote), readings);
 }
 
-/* Return the lines by which netsync live follows the recording. The caller frees them. */
-static char *make_recording_sources(const struct record_run *rec)
-{
-	char *lines = NULL;
-	size_t size;
-	FILE *out = open_memstream(&lines, &size);
-
-	if (!out)
-		return NULL;
-	if (!rec->via)
-		fprintf(out, "net://127.0.0.1:%u\n", rec->relay.ports[RELAY_LIVE]);
-	for (unsigned int i = 0; i < rec->all.num && rec->via; i++) {
-		const struct remote *remote = rec->hosts[i].remote;
-		char *path = rec->hosts[i].recording ? make_capture_path(rec, remote) : NULL;
-
-		if (path)
-			fprintf(out, "%s=%s\n", remote->name, path + strlen(rec->dir) + 1);
-		free(path);
-	}
-	return fclose(out) ? NULL : lines;
-}
-
-/*
- * Let netsync live find the recording. Captures can always be followed, because that needs nothing
- * of the hosts.
- */
-static void announce_recording(struct record_run *rec)
-{
-	char *sources = (rec->live || rec->via) && !rec->url ? make_recording_sources(rec) : NULL;
-
-	if (sources)
-		rec->announced = recording_announce(rec->dir, sources);
-	free(sources);
-	if (rec->live && rec->announced >= 0)
-		complain("To follow all hosts, run \"netsync live %s\".", rec->dir);
-}
-
 /* Print "recording on web, db", and how to follow the recording live. */
 static void report_recording_begin(struct record_run *rec)
 {
@@ -343,7 +306,7 @@ static void report_recording_begin(struct record_run *rec)
 				 rec->hosts[i].remote->name, rec->relay.ports[RELAY_LIVE],
 				 member_get_text(rec->hosts[i].remote->hello, "hostname"),
 				 rec->hosts[i].sessions[0]);
-	announce_recording(rec);
+	record_announce(rec);
 }
 
 /* ---- while it runs ----------------------------------------------------- */

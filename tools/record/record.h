@@ -191,6 +191,14 @@ void losses_report(struct record_run *rec, struct recorded_host *host);
 /* Clear the line before other text is printed in its place. */
 void clear_status_line(struct record_run *rec);
 
+/* ---- netsync live (record/announce.c) ----------------------------------------- */
+
+/*
+ * Let netsync live find the recording. Captures can always be followed, because that needs nothing
+ * of the hosts.
+ */
+void record_announce(struct record_run *rec);
+
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
 /* Start beacons between all hosts that record, if the rate is not 0. */
