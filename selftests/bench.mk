@@ -49,6 +49,10 @@ bench-scale: all $(BUILD)/selftests/bench/scale
 	selftests/bench/ranks
 	$(BUILD)/selftests/bench/scale $(MESSAGES)
 
+.PHONY: bench-fleet
+bench-fleet: all $(BUILD)/selftests/recorder/simulated
+	selftests/bench/fleet
+
 .PHONY: bench-text
 bench-text: $(BUILD)/selftests/bench/text $(TOOL)
 	$< $(TOOL)

@@ -13,7 +13,7 @@ JUDGE_TESTS := selftests/judge/test_judge
 RECORDER_TESTS := $(BUILD)/selftests/recorder/test_cut $(BUILD)/selftests/recorder/test_wall_clock \
 	selftests/recorder/test_recorder selftests/recorder/test_bpf \
 	selftests/recorder/test_containers selftests/recorder/test_travel \
-	selftests/recorder/test_ssh selftests/recorder/test_follow
+	selftests/recorder/test_ssh selftests/recorder/test_follow selftests/recorder/test_fleet
 # Checks the lists of files in packages.
 PACKAGE_LISTS := selftests/packaging/test_files
 # Commands of README.md and the tutorials that need no other machine; check-readme types
@@ -79,6 +79,12 @@ FAST_CLOCK := $(BUILD)/selftests/recorder/fast-clock.so
 $(FAST_CLOCK): selftests/recorder/fast-clock.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -fPIC $(CFLAGS) -shared $(LDFLAGS) -o $@ $<
+
+# A simulated host, for selftests/recorder/test_fleet and selftests/bench/fleet.
+SIMULATED := $(BUILD)/selftests/recorder/simulated
+$(SIMULATED): selftests/recorder/simulated.c tools/recorder/pcapng.c tools/recorder/pcapng.h
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
 # A source component with all features of babeltrace2, for tests of copying.
 KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
@@ -215,7 +221,7 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(FAST_CLOCK) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(FAST_CLOCK) $(SIMULATED) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
 # Use all processors, unless the command line sets the number of jobs.

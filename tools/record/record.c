@@ -731,7 +731,7 @@ static int run_recording(struct record_run *rec)
 	 * of a machine.
 	 */
 	rec->umask = umask(077);
-	if (!check_host_names(rec) || !make_record_folder(rec))
+	if (!check_host_names(rec) || !record_check_open_files(rec) || !make_record_folder(rec))
 		return EXIT_BAD;
 	catch_signals_twice();
 	rec->is_terminal = isatty(STDERR_FILENO);

@@ -199,6 +199,14 @@ void clear_status_line(struct record_run *rec);
  */
 void record_announce(struct record_run *rec);
 
+/* ---- open files (record/open-files.c) ------------------------------------------ */
+
+/*
+ * Can this process open enough files? netsync raises the limit to the hard limit when it starts. If
+ * that is too low, print a message.
+ */
+bool record_check_open_files(const struct record_run *rec);
+
 /* ---- the beacon (record/beacon.c) -------------------------------------------- */
 
 /* Start beacons between all hosts that record, if the rate is not 0. */
