@@ -35,8 +35,12 @@
  * the captures are assumed to have begun together. Chosen: a day.
  */
 #define APART_NS (INT64_C(86400) * 1000000000)
-/* First and longest time between attempts to infer addresses (ms). Chosen. */
+/*
+ * First and longest time between attempts to infer addresses, and the time from which on failures
+ * are reported (ms). Each time is twice the one before. Chosen.
+ */
 #define INFER_MS 1000
+#define INFER_TELL_MS 4000
 #define INFER_MAX_MS 60000
 
 /* ---- the current file ---------------------------------------------------- */
@@ -120,7 +124,8 @@ static bool is_capture_replaced(struct live_input *live, const struct live_captu
 static void warn_of_partial_packet(struct live_input *live, struct live_capture *capture)
 {
 	if (capture->told_partial || capture->size <= pcap_get_read_size(capture->trace) ||
-	    capture->is_behind || live_now_ms() - capture->grown_ms < IDLE_MS)
+	    capture->is_behind || capture->lacks_address ||
+	    live_now_ms() - capture->grown_ms < IDLE_MS)
 		return;
 	io_warn(live->io,
 		"%s: the file ends in the middle of a packet and has not grown for %d s; waiting for the rest. If tcpdump writes it, give tcpdump the option -U.",
@@ -201,6 +206,8 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 	char text[ADDRESS_TEXT];
 
 	if (!own || !own->num) {
+		if (live->infer_delay_ms < INFER_TELL_MS)
+			return 0;
 		if (!capture->told_address)
 			io_warn(live->io,
 				"%s: the capture does not record which packets %s sent, and this cannot be inferred yet; waiting for packets that another host also captures. To give an address of %s, use --address %s=ADDRESS.",
@@ -234,6 +241,11 @@ static int infer_live_addresses(struct live_input *live)
 		any |= live->captures[i]->lacks_address;
 	if (!any || live_now_ms() < live->infer_ms)
 		return 0;
+	if (!live->infer_ms) {
+		live->infer_delay_ms = INFER_MS;
+		live->infer_ms = live_now_ms() + INFER_MS;
+		return 0;
+	}
 	ns = netsync_new();
 	probe = ns ? netsync_io_new(ns) : NULL;
 	if (probe)
@@ -243,8 +255,7 @@ static int infer_live_addresses(struct live_input *live)
 			ret = use_probed_addresses(live, live->captures[i], probe);
 	netsync_io_free(probe);
 	netsync_free(ns);
-	live->infer_delay_ms = min64(live->infer_delay_ms ? 2 * live->infer_delay_ms : INFER_MS,
-				     INFER_MAX_MS);
+	live->infer_delay_ms = min64(2 * live->infer_delay_ms, INFER_MAX_MS);
 	live->infer_ms = live_now_ms() + live->infer_delay_ms;
 	return ret;
 }

@@ -96,8 +96,8 @@ struct live_input {
 	struct netsync_io *io;
 	struct live_capture **captures;
 	size_t num_captures;
-	int64_t infer_ms; /* time of the next attempt to infer addresses */
-	int64_t infer_delay_ms;
+	int64_t infer_ms;	/* time of the next attempt to infer addresses; 0 if none */
+	int64_t infer_delay_ms; /* time between the last attempt and that one */
 	struct live_relay **relays;
 	size_t num_relays;
 	struct session **sessions;
