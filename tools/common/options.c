@@ -100,6 +100,15 @@ bool parse_positive_duration_option(void *at, const struct option_row *row, cons
 	       complain_of_value(row, value, "a time");
 }
 
+bool parse_seconds_option(void *at, const struct option_row *row, const char *value)
+{
+	char seconds[VALUE_SIZE];
+
+	snprintf(seconds, sizeof(seconds), "%s%s", value,
+		 value[strspn(value, "0123456789.")] ? "" : "s");
+	return parse_positive_duration_option(at, row, seconds);
+}
+
 bool parse_bytes_option(void *at, const struct option_row *row, const char *value)
 {
 	return parse_bytes(value, at) || complain_of_value(row, value, "a size");

@@ -76,6 +76,10 @@ bool parse_ppm_option(void *at, const struct option_row *row, const char *value)
  */
 bool parse_duration_option(void *at, const struct option_row *row, const char *value);
 bool parse_positive_duration_option(void *at, const struct option_row *row, const char *value);
+/*
+ * Set an int64_t to a duration in ns, which may be 0. A number without a unit is in seconds.
+ */
+bool parse_seconds_option(void *at, const struct option_row *row, const char *value);
 /* Set a uint64_t to a positive number of bytes. */
 bool parse_bytes_option(void *at, const struct option_row *row, const char *value);
 

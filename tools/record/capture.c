@@ -250,7 +250,8 @@ static bool read_all_bytes(int fd, char *bytes, size_t size)
  * Read a program, and write its announcement directly before it, so that both are sent at once.
  * If @via is NULL, the program chooses its source.
  */
-static struct travel_program *make_travel_program(int fd, size_t size, const char *via)
+static struct travel_program *make_travel_program(int fd, size_t size, const char *via,
+						  bool measures_costs)
 {
 	struct travel_program *program = calloc(1, sizeof(*program) + ANNOUNCEMENT_SIZE + size);
 	char *bytes = program ? program->bytes + ANNOUNCEMENT_SIZE : NULL;
@@ -261,9 +262,9 @@ static struct travel_program *make_travel_program(int fd, size_t size, const cha
 		free(program);
 		return NULL;
 	}
-	length = snprintf(line, sizeof(line), "%zu %u%s%s --until-silence %d --clock-log -\n", size,
-			  compute_cksum(bytes, size), via ? " --via " : "", via ? via : "",
-			  CAPTURE_SILENCE_S);
+	length = snprintf(line, sizeof(line), "%zu %u%s%s%s --until-silence %d --clock-log -\n",
+			  size, compute_cksum(bytes, size), via ? " --via " : "", via ? via : "",
+			  measures_costs ? " --costs" : "", CAPTURE_SILENCE_S);
 	program->line = memcpy(bytes - length, line, (size_t)length);
 	program->size = (size_t)length + size;
 	return program;
@@ -291,7 +292,8 @@ static const struct travel_program *find_travel_program(struct record_run *rec, 
 	if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0 && info.st_size <= LARGEST_RECORDER)
 		program = make_travel_program(fd, (size_t)info.st_size,
 					      rec->via == VIA_BEST ? NULL :
-								     capture_via_names[rec->via]);
+								     capture_via_names[rec->via],
+					      rec->measures_costs);
 	if (program) {
 		snprintf(program->arch, sizeof(program->arch), "%s", arch);
 		program->next = rec->programs;
@@ -554,7 +556,10 @@ static void explain_capture_end(struct remote *remote, int status)
 
 static bool handle_capture_line(struct remote *remote, const char *line)
 {
-	return clocks_handle_line(get_record_run(remote), find_recorded_host(remote), line);
+	struct recorded_host *host = find_recorded_host(remote);
+
+	return clocks_handle_line(get_record_run(remote), host, line) ||
+	       costs_handle_line(&host->costs, line);
 }
 
 static const struct remote_work capture_work = {

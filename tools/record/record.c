@@ -47,16 +47,6 @@ static bool parse_record_folder_option(void *at, const struct option_row *row, c
 	return *(char **)at || complain_no_memory();
 }
 
-/* Parse a duration. A number without a unit is in seconds, while other options use ns. */
-static bool parse_seconds_option(void *at, const struct option_row *row, const char *value)
-{
-	char seconds[VALUE_SIZE];
-
-	snprintf(seconds, sizeof(seconds), "%s%s", value,
-		 value[strspn(value, "0123456789.")] ? "" : "s");
-	return parse_positive_duration_option(at, row, seconds);
-}
-
 static bool parse_beacon_rate_option(void *at, const struct option_row *row, const char *value)
 {
 	*(unsigned int *)at = BEACON_RATE;

@@ -20,6 +20,7 @@
 #include "common/options.h"
 #include "common/recording.h"
 #include "common/spool.h"
+#include "record/costs.h"
 #include "remote/beacons.h"
 #include "remote/remote.h"
 
@@ -128,7 +129,8 @@ struct recorded_host {
 	struct clock_reading first_reading; /* last reading before the capture began */
 	bool has_first_reading;
 	struct losses *losses; /* by channel; NULL before the first status */
-	bool ended;	       /* the recording has ended, and losses_report() was called */
+	struct capture_costs costs;
+	bool ended; /* the recording has ended, and losses_report() was called */
 };
 
 struct record_run {
@@ -137,6 +139,7 @@ struct record_run {
 	struct events events;
 	struct json_object *buffers; /* array for requests; NULL means default buffers */
 	unsigned int via;	     /* enum capture_via */
+	bool measures_costs;	     /* captures report their costs */
 	bool may_fall_back;	     /* netsync may change via from VIA_LTTNG to VIA_BEST */
 	const char *rsh;	     /* command that reaches hosts; NULL means ssh */
 	char *merged;		     /* file for the packets of all hosts; NULL means none */

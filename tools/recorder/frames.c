@@ -146,4 +146,5 @@ void frame_record_seen(void *data, const struct seen_frame *frame)
 		insert_vlan_tag(&kept, tagged, frame);
 	kept.interface = (uint32_t)number;
 	capture_put_frame(&r->writer, &kept);
+	r->recorded++;
 }

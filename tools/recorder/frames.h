@@ -31,6 +31,7 @@ struct frame_recorder {
 	size_t payload;
 	struct recorded_device device[MOST_DEVICES];
 	size_t num_devices;
+	uint64_t recorded;   /* number of frames in the capture */
 	uint64_t unrecorded; /* number of frames of devices without a number */
 };
 

@@ -42,6 +42,7 @@ static const char USAGE[] =
 	"      --payload BYTES    also record the first BYTES bytes of each payload, at most 256;\n"
 	"                         64 bytes help to match UDP packets\n"
 	"      --buffer MIB       use MIB MiB of memory for packets not yet written (default 32)\n"
+	"      --costs            at the end, print the costs of recording to standard error\n"
 	"  -d, --duration S       stop after S seconds\n"
 	"      --until-eof        stop at the end of standard input, such as that of a connection\n"
 	"      --until-silence S  stop if no data arrives on standard input for S seconds\n"
@@ -62,6 +63,7 @@ enum {
 	NO_LETTER = 256,
 	FORCE,
 	CLOCK_LOG,
+	COSTS,
 	VIA,
 	LOOPBACK,
 	PAYLOAD,
@@ -81,6 +83,7 @@ static const struct option OPTIONS[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "force", no_argument, NULL, FORCE },
 	{ "clock-log", required_argument, NULL, CLOCK_LOG },
+	{ "costs", no_argument, NULL, COSTS },
 	{ "via", required_argument, NULL, VIA },
 	{ "interface", required_argument, NULL, 'i' },
 	{ "loopback", no_argument, NULL, LOOPBACK },
@@ -314,6 +317,8 @@ static bool parse_recorder_option(struct recorder_options *o, int option, const 
 	case CLOCK_LOG:
 		o->clock_log = value;
 		return true;
+	case COSTS:
+		return o->costs = s->measures_programs = true;
 	case VIA:
 		return parse_source_option(o, value);
 	case 'i':

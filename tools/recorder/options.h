@@ -15,6 +15,7 @@ struct recorder_options {
 	const struct packet_source *via; /* NULL means the best that works */
 	double duration_s;		 /* 0 to record until a signal arrives */
 	bool force;
+	bool costs;	/* report the CPU time at the end */
 	bool until_eof; /* stop when standard input ends */
 	/* stop when standard input was silent for this time; 0 means no limit */
 	unsigned int silence_s;

@@ -45,6 +45,7 @@ static struct {
 	size_t num_links;
 	struct ring_buffer *ring;
 	int counts_fd;
+	int measuring_fd; /* while it is open, the kernel measures programs; negative if not open */
 	struct wall_clock clock;
 	struct source_counts counts;
 	struct known_device known[MOST_KNOWN];
@@ -219,6 +220,9 @@ static void close_probes(void)
 	bpf_object__close(state.object);
 	state.object = NULL;
 	wall_clock_close(&state.clock);
+	if (state.measuring_fd >= 0)
+		close(state.measuring_fd);
+	state.measuring_fd = -1;
 }
 
 static int load_probe_object(const struct probe_object *from, const struct packet_selection *s)
@@ -253,6 +257,8 @@ static bool open_probes(const struct packet_selection *selection, char why[LONGE
 	int ret;
 
 	state.clock.fd = -1;
+	state.measuring_fd = selection->measures_programs ? bpf_enable_stats(BPF_STATS_RUN_TIME) :
+							    -1;
 	libbpf_set_print(reason_keep_warning);
 	ret = load_any_probe_object(selection);
 	if (!ret) {
@@ -275,13 +281,15 @@ static bool open_probes(const struct packet_selection *selection, char why[LONGE
 /* ---- what is asked of it --------------------------------------------------------- */
 
 /*
- * Return the number of packets that a program missed because it was already running on that
- * processor, for example when an interrupt occurred.
+ * Count the packets that a program missed because it was already running on that processor, for
+ * example when an interrupt occurred, and the run time of all programs.
  */
-static uint64_t count_missed_packets(void)
+static void add_program_counts(struct source_counts *counts)
 {
 	struct bpf_program *program;
-	uint64_t missed = 0;
+
+	counts->lost = 0;
+	counts->programs_ns = 0;
 
 	bpf_object__for_each_program(program, state.object)
 	{
@@ -289,10 +297,13 @@ static uint64_t count_missed_packets(void)
 		uint32_t size = sizeof(info);
 
 		if (bpf_program__autoload(program) &&
-		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
-			missed += info.recursion_misses;
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size)) {
+			counts->lost += info.recursion_misses;
+			counts->programs_ns += info.run_time_ns;
+		}
 	}
-	return missed;
+	if (state.measuring_fd < 0)
+		counts->programs_ns = UINT64_MAX;
 }
 
 static void count_probe_losses(struct source_counts *counts)
@@ -301,7 +312,7 @@ static void count_probe_losses(struct source_counts *counts)
 	struct probe_counts *each = num > 0 ? calloc((size_t)num, sizeof(*each)) : NULL;
 	const uint32_t zero = 0;
 
-	counts->lost = count_missed_packets();
+	add_program_counts(counts);
 	counts->received = counts->lost;
 	counts->unreadable = 0;
 	if (each && !bpf_map_lookup_elem(state.counts_fd, &zero, each))

@@ -22,6 +22,8 @@
 #include "input.h"
 #include "options.h"
 
+/* First word of the line of --costs, which record/costs.c parses. */
+#define COSTS_WORD "netsync-costs"
 /* Period of checking for the end and of writing the collected data, ms. Chosen. */
 #define TURN_MS 200
 /*
@@ -74,12 +76,33 @@ static void accept_pending_signals(const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
+/* Return the CPU time of this process, ns. It contains no work of the kernel for other processes. */
+static uint64_t read_own_time(void)
+{
+	return read_clock_time(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/*
+ * Print what the recording cost: its time, ns; the packets recorded, and those lost; the CPU time
+ * of this process and that of BPF programs, ns, which is -1 if unknown.
+ */
+static void report_costs(const struct frame_recorder *r, uint64_t time_ns, uint64_t own_ns,
+			 const struct source_counts *counts)
+{
+	flockfile(stderr);
+	fprintf(stderr, COSTS_WORD " %llu %llu %llu %llu %lld\n", (unsigned long long)time_ns,
+		(unsigned long long)r->recorded, (unsigned long long)counts->lost,
+		(unsigned long long)own_ns, (long long)counts->programs_ns);
+	funlockfile(stderr);
+}
+
 /* Record until a signal arrives, the duration is over, standard input ends, or writing fails. */
 static int record_frames(struct frame_recorder *r, const struct recorder_options *o,
 			 const sigset_t *mask, struct source_counts *counts)
 {
 	const uint64_t duration_ns = (uint64_t)(o->duration_s * 1e9);
-	const uint64_t begin = read_clock_time(CLOCK_MONOTONIC);
+	const uint64_t begin = read_clock_time(CLOCK_MONOTONIC), own = read_own_time();
+	uint64_t end;
 	int ret = 0;
 
 	while (ret >= 0 && !atomic_load(&is_ended) &&
@@ -89,6 +112,7 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 		if (!capture_flush(&r->writer))
 			break;
 	}
+	end = read_clock_time(CLOCK_MONOTONIC);
 	r->source->stop();
 	/* Record the frames that the kernel still holds. */
 	for (int turns = 0; ret >= 0 && turns < LAST_TURNS && !r->writer.error;) {
@@ -96,6 +120,8 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 		turns += ret == 0;
 	}
 	r->source->count(counts);
+	if (o->costs)
+		report_costs(r, end - begin, read_own_time() - own, counts);
 	capture_put_counts(&r->writer, read_clock_time(CLOCK_REALTIME), counts->received,
 			   counts->lost + counts->unreadable);
 	capture_flush(&r->writer);

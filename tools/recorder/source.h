@@ -32,9 +32,10 @@ struct packet_selection {
 	uint16_t port[MOST_WANTED];
 	uint8_t num_ports; /* 0 means all */
 	struct wanted_address address[MOST_WANTED];
-	uint8_t num_addresses; /* 0 means all */
-	uint8_t sampling;      /* record one of 2^sampling packets */
-	uint64_t cgroup;       /* ID of the only control group; 0 means all */
+	uint8_t num_addresses;	/* 0 means all */
+	uint8_t sampling;	/* record one of 2^sampling packets */
+	uint64_t cgroup;	/* ID of the only control group; 0 means all */
+	bool measures_programs; /* measure the run time of BPF programs */
 };
 
 /* A frame. */
@@ -65,6 +66,8 @@ struct source_counts {
 	uint64_t received;
 	uint64_t lost;	     /* number of these that were not read in time */
 	uint64_t unreadable; /* number of these whose headers the kernel could not provide */
+	/* CPU time of BPF programs, ns; 0 without such programs, UINT64_MAX if unknown */
+	uint64_t programs_ns;
 };
 
 typedef void (*take_frame_fn)(void *data, const struct seen_frame *frame);

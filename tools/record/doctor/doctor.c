@@ -10,6 +10,7 @@
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/json-writer.h"
+#include "common/now.h"
 #include "common/options.h"
 #include "common/signal.h"
 #include "doctor.h"
@@ -22,6 +23,7 @@
 struct doctor_settings {
 	const char *folder;
 	unsigned int beacon_port;
+	int64_t measure_ns;
 	bool local;
 	unsigned int format; /* index in formats[] */
 	unsigned int job;    /* enum job, or NUM_JOBS if not given */
@@ -107,6 +109,11 @@ static const struct option_row options[] = {
 	OPTION("beacon-port", 0, "PORT", "use UDP PORT to test the connections (default 7712)",
 	       parse_number_option, .at = offsetof(struct doctor_settings, beacon_port), .least = 0,
 	       .most = UINT16_MAX),
+	OPTION("measure", 0, "TIME",
+	       "measure for TIME what recording packets costs on hosts without\n"
+	       "netsync (default 1s)",
+	       parse_seconds_option, .at = offsetof(struct doctor_settings, measure_ns),
+	       .example = "10s, 1.5s or 500ms"),
 	OPTION("format", 'f', "FORMAT", "print a table, or json (default table)", parse_name_option,
 	       .at = offsetof(struct doctor_settings, format), .names = formats),
 	OPTION("for", 0, "JOB",
@@ -195,7 +202,7 @@ static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diag
 	for (unsigned int i = 0; i < num; i++)
 		diags[i + 1].host = set->all.list[i]->name;
 	if (num && (!set->local || remotes_add(&set->all, NULL)))
-		examine_hosts(&set->all, diags + 1, &between, set->beacon_port);
+		examine_hosts(&set->all, diags + 1, &between, set->beacon_port, set->measure_ns);
 	if (!interrupted)
 		status = write_doctor_report(set, diags, num + 1, &between);
 	for (unsigned int i = 0; i <= num; i++)
@@ -209,6 +216,7 @@ int cmd_doctor(int argc, char **argv)
 	struct doctor_settings set = {
 		.folder = ".",
 		.beacon_port = BEACON_PORT,
+		.measure_ns = NS_PER_S,
 		.job = NUM_JOBS,
 		.fix = FIX_NOTHING,
 	};

@@ -180,7 +180,7 @@ static void check_beacon_between_hosts(struct remotes *all, struct diagnosis *be
 }
 
 void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosis *between,
-		   unsigned int beacon_port)
+		   unsigned int beacon_port, int64_t measure_ns)
 {
 	/* Request a port that nothing listens on, to test whether forwarding is allowed. */
 	all->forward[0] = 9;
@@ -190,5 +190,5 @@ void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosi
 			check_connection(all, all->list[i], &diags[i]);
 	ask_all_for_checks(all, diags);
 	check_beacon_between_hosts(all, between, beacon_port);
-	examine_sources(all, diags);
+	examine_sources(all, diags, measure_ns, between);
 }

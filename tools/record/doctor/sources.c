@@ -119,11 +119,10 @@ static bool is_before_5_8(const char *release)
 	       (major < 5 || (major == 5 && minor < 8));
 }
 
-void host_facts_judge(const struct host_facts *facts, bool has_recorder, struct diagnosis *diag)
+void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagnosis *diag)
 {
 	const bool is_admin = facts->caps & ADMIN_CAP;
 	struct reasons lttng = { .length = 0 }, bpf, packet = lttng, tcpdump = lttng;
-	bool any;
 
 	diag->check = "sources";
 	add_reason(&lttng, true, "netsync is not installed (package netsync-record)");
@@ -145,12 +144,15 @@ void host_facts_judge(const struct host_facts *facts, bool has_recorder, struct 
 	add_reason(&tcpdump, !(facts->caps & RAW_CAP),
 		   "the user is not root and lacks CAP_NET_RAW");
 	judge_source(diag, "lttng", "", &lttng);
-	any = judge_source(diag, "bpf", "packets of all network namespaces, before offloads", &bpf);
-	any |= judge_source(diag, "packet", "packets of one network namespace", &packet);
-	any |= judge_source(diag, "tcpdump",
-			    "packets of one network namespace, without how the clock is steered",
-			    &tcpdump);
-	if (any)
+	facts->can_use[VIA_BPF] = judge_source(diag, "bpf",
+					       "packets of all network namespaces, before offloads",
+					       &bpf);
+	facts->can_use[VIA_PACKET] = judge_source(diag, "packet",
+						  "packets of one network namespace", &packet);
+	facts->can_use[VIA_TCPDUMP] = judge_source(
+		diag, "tcpdump",
+		"packets of one network namespace, without how the clock is steered", &tcpdump);
+	if (facts->can_use[VIA_BPF] || facts->can_use[VIA_PACKET] || facts->can_use[VIA_TCPDUMP])
 		return;
 	add_finding(diag, VERDICT_WRONG, "Nothing can be recorded there (%s, Linux %s).",
 		    facts->arch, facts->release);
@@ -220,8 +222,7 @@ static const struct remote_work facts_work = {
 	.end = end_facts_shell,
 };
 
-/* Add a host with the same arguments as the user gave for the other connection. */
-static bool add_shell(struct remotes *shells, const struct remote *remote)
+bool add_same_remote(struct remotes *shells, const struct remote *remote)
 {
 	const char *host = strrchr(remote->destination, '@');
 	char *text;
@@ -240,7 +241,7 @@ static bool add_shell(struct remotes *shells, const struct remote *remote)
 static void judge_shells(struct shells *shells, struct diagnosis **diags)
 {
 	for (unsigned int i = 0; i < shells->all.num; i++) {
-		const struct host_facts *facts = &shells->facts[i];
+		struct host_facts *facts = &shells->facts[i];
 		char *path;
 
 		if (!facts->is_complete) {
@@ -254,7 +255,8 @@ static void judge_shells(struct shells *shells, struct diagnosis **diags)
 	}
 }
 
-void examine_sources(const struct remotes *all, struct diagnosis *diags)
+void examine_sources(const struct remotes *all, struct diagnosis *diags, int64_t time_ns,
+		     struct diagnosis *between)
 {
 	struct shells shells = {
 		.all = { .work = &facts_work, .repeats = true, .stop = all->stop }
@@ -263,13 +265,16 @@ void examine_sources(const struct remotes *all, struct diagnosis *diags)
 
 	shells.facts = calloc(all->num, sizeof(*shells.facts));
 	for (unsigned int i = 0; of && shells.facts && i < all->num; i++)
-		if (all->list[i]->lacks_netsync && add_shell(&shells.all, all->list[i]))
+		if (all->list[i]->lacks_netsync && add_same_remote(&shells.all, all->list[i]))
 			of[shells.all.num - 1] = &diags[i];
 	for (unsigned int i = 0; i < shells.all.num; i++)
 		remote_send(shells.all.list[i], facts_script, strlen(facts_script));
 	if (shells.all.num) {
 		remotes_connect(&shells.all);
 		judge_shells(&shells, of);
+		remotes_close(&shells.all);
+		measure_source(&shells.all, shells.facts, VIA_BPF, time_ns, of, between);
+		measure_source(&shells.all, shells.facts, VIA_PACKET, time_ns, of, between);
 	}
 	remotes_free(&shells.all);
 	free(shells.facts);

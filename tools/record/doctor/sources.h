@@ -9,6 +9,7 @@
 #include "record/capture.h"
 
 struct diagnosis;
+struct remote;
 struct remotes;
 
 /* The facts that the shell of a host reports. All texts come from the host, and are not trusted. */
@@ -22,7 +23,8 @@ struct host_facts {
 	bool can_execute; /* a directory allows programs to run */
 	bool has_tcpdump;
 	bool has_session_daemon, has_lttng_modules;
-	bool is_complete; /* the last line has arrived */
+	bool is_complete;	/* the last line has arrived */
+	bool can_use[VIA_AUTO]; /* result of host_facts_judge(), by enum capture_via */
 };
 
 /*
@@ -31,12 +33,23 @@ struct host_facts {
  * that there is a netsync-recorder for the host's architecture.
  */
 void host_facts_handle_line(struct host_facts *facts, const char *line);
-void host_facts_judge(const struct host_facts *facts, bool has_recorder, struct diagnosis *diag);
+void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagnosis *diag);
 
 /*
  * Connect to the hosts of @all on which netsync is not installed, and add findings to @diags, in
- * the same order.
+ * the same order. Measure each source for @time_ns, and add the error bounds to @between.
  */
-void examine_sources(const struct remotes *all, struct diagnosis *diags);
+void examine_sources(const struct remotes *all, struct diagnosis *diags, int64_t time_ns,
+		     struct diagnosis *between);
+
+/* Add a host with the same arguments as the user gave for another connection. */
+bool add_same_remote(struct remotes *all, const struct remote *remote);
+
+/*
+ * Record all hosts that can use a source, for @time_ns. Add findings about the costs to @diags, in
+ * the order of @shells and @facts, and about the error bounds to @between. (doctor/measure.c)
+ */
+void measure_source(const struct remotes *shells, const struct host_facts *facts, unsigned int via,
+		    int64_t time_ns, struct diagnosis **diags, struct diagnosis *between);
 
 #endif
