@@ -172,6 +172,19 @@ def tshark(path, *words):
     return done.stdout
 
 
+def judge_capture(path):
+    """
+    Wireshark's own readers find nothing wrong with a capture. Return: what capinfos
+    prints, by heading.
+    """
+    bad = tshark(path, "-Y", "_ws.malformed || _ws.expert.severity == error")
+    check(not bad, path, bad[:2000])
+    done = subprocess.run(["capinfos", path], check=False, capture_output=True, text=True)
+    check(done.returncode == 0 and not done.stderr.replace("Running as user \"root\"", ""), done.stderr)
+    return {name.strip(): text.strip() for name, _, text in
+            (line.partition(":") for line in done.stdout.splitlines())}
+
+
 class Frame:
     """
     A packet in a capture: its device (name, namespace), direction, captured bytes and
