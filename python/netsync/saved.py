@@ -8,7 +8,7 @@ import os
 import uuid
 from typing import Any, Dict, List, Optional, Tuple, Union
 
-from .clock import Clock, Knot, Segment
+from .clock import Clock, Deviation, Knot, Segment
 from .errors import Error
 from .names import Quality
 from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
@@ -52,7 +52,10 @@ def _clock(host: Dict[str, Any]) -> Optional[Clock]:
                 for g in host["segments"]]
     knots = [Knot(_int(time), _unless_null(below), _unless_null(above))
              for time, below, above in bound["knots"]]
-    return Clock(segments, knots, _two(bound["growth_ppm"], _float) if knots else (0.0, 0.0))
+    deviations = [Deviation(_int(time), _unless_null(deviation))
+                  for time, deviation in host.get("deviation_ns", {"knots": []})["knots"]]
+    return Clock(segments, knots, _two(bound["growth_ppm"], _float) if knots else (0.0, 0.0),
+                 deviations)
 
 
 def _identity(clock: Optional[Dict[str, Any]]) -> Optional[Identity]:
@@ -79,6 +82,7 @@ def _steering(steering: Dict[str, Any]) -> Optional[Steering]:
 
 def _host(host: Dict[str, Any]) -> Host:
     bound, stacks = host["bound_ns"], host["stack_ns"]
+    deviation = host.get("deviation_ns", {"median": None, "max": None})
     return Host(
         _text(host["name"]), Quality[_text(host["quality"]).upper()], _int(host["packets"]),
         _unless_null(host["first_ns"]), _unless_null(host["last_ns"]),
@@ -89,7 +93,9 @@ def _host(host: Dict[str, Any]) -> Host:
         _stack(stacks["out"]), _stack(stacks["in"]), _identity(host["clock"]),
         tuple(Trace(_text(t["path"]), _int(t["shift_ns"]), _unless_null(t.get("netns")))
               for t in host["traces"]),
-        _steering(host["steering"]) if "steering" in host else None)
+        _steering(host["steering"]) if "steering" in host else None,
+        deviation_median_ns=_unless_null(deviation["median"]),
+        deviation_max_ns=_unless_null(deviation["max"]))
 
 
 def _pair(pair: Dict[str, Any]) -> Pair:

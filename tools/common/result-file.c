@@ -75,38 +75,81 @@ static bool read_model_knots(json_object *array, struct netsync_knot *knots)
 	return true;
 }
 
+static bool read_model_deviations(json_object *array, struct netsync_deviation_knot *deviations)
+{
+	for (size_t i = 0; i < value_get_length(array); i++) {
+		json_object *knot = value_get_element(array, i);
+
+		if (value_get_length(knot) != 2 ||
+		    !value_get_int(value_get_element(knot, 0), INT64_MIN, INT64_MAX,
+				   &deviations[i].time_ns) ||
+		    !read_bound_value(value_get_element(knot, 1), &deviations[i].deviation_ns))
+			return false;
+	}
+	return true;
+}
+
+static bool read_model_growth(json_object *array, double growth_ppm[2])
+{
+	return value_get_length(array) == 2 &&
+	       value_get_double(value_get_element(array, 0), &growth_ppm[0]) &&
+	       value_get_double(value_get_element(array, 1), &growth_ppm[1]);
+}
+
+/* Arrays of a model, which are read from JSON. */
+struct model_arrays {
+	struct netsync_segment *segments;
+	struct netsync_knot *knots;
+	struct netsync_deviation_knot *deviations;
+};
+
+/* Read the numbers of a clock. Return false if some are missing or not numbers. */
+static bool read_model_numbers(json_object *host, struct netsync_model *model,
+			       struct model_arrays *arrays)
+{
+	json_object *segments = value_get_member(host, "segments");
+	json_object *bound = value_get_member(host, "bound_ns");
+	json_object *knots = value_get_member(bound, "knots");
+	json_object *deviations = value_get_member(value_get_member(host, "deviation_ns"), "knots");
+
+	model->num_segments = value_get_length(segments);
+	model->num_knots = value_get_length(knots);
+	model->num_deviations = value_get_length(deviations);
+	model->segments = arrays->segments = calloc(model->num_segments + 1,
+						    sizeof(*arrays->segments));
+	model->knots = arrays->knots = calloc(model->num_knots + 1, sizeof(*arrays->knots));
+	model->deviations = arrays->deviations = calloc(model->num_deviations + 1,
+							sizeof(*arrays->deviations));
+	if (!arrays->segments || !arrays->knots || !arrays->deviations)
+		return false;
+	for (uint32_t i = 0; i < model->num_segments; i++)
+		if (!read_model_segment(value_get_element(segments, i), &arrays->segments[i]))
+			return false;
+	return read_model_knots(knots, arrays->knots) &&
+	       read_model_deviations(deviations, arrays->deviations) &&
+	       (!model->num_knots ||
+		read_model_growth(value_get_member(bound, "growth_ppm"), model->growth_ppm));
+}
+
 /*
  * Create the clock of a host. Return false if the numbers do not describe a clock or if out of
  * memory.
  */
 static bool read_model_clock(json_object *host, struct netsync_clock **clock)
 {
-	json_object *segments = value_get_member(host, "segments");
-	json_object *bound = value_get_member(host, "bound_ns");
-	json_object *knots = value_get_member(bound, "knots");
-	json_object *growth = value_get_member(bound, "growth_ppm");
 	struct netsync_model model = {
 		.size = sizeof(model),
-		.num_segments = value_get_length(segments),
-		.num_knots = value_get_length(knots),
 		.segment_size = sizeof(struct netsync_segment),
 		.knot_size = sizeof(struct netsync_knot),
+		.deviation_size = sizeof(struct netsync_deviation_knot),
 	};
-	struct netsync_segment *s = calloc(model.num_segments, sizeof(*s));
-	struct netsync_knot *k = calloc(model.num_knots + 1, sizeof(*k));
-	bool ok = s && k && read_model_knots(knots, k);
+	struct model_arrays arrays = { 0 };
+	const bool ok = read_model_numbers(host, &model, &arrays) &&
+			!netsync_clock_new(&model, clock);
 
-	for (uint32_t i = 0; i < model.num_segments && ok; i++)
-		ok = read_model_segment(value_get_element(segments, i), &s[i]);
-	if (ok && model.num_knots)
-		ok = value_get_length(growth) == 2 &&
-		     value_get_double(value_get_element(growth, 0), &model.growth_ppm[0]) &&
-		     value_get_double(value_get_element(growth, 1), &model.growth_ppm[1]);
-	model.segments = s;
-	model.knots = k;
-	ok = ok && !netsync_clock_new(&model, clock);
-	free(s);
-	free(k);
+	free(arrays.segments);
+	free(arrays.knots);
+	free(arrays.deviations);
 	return ok;
 }
 
@@ -301,6 +344,16 @@ void model_get_bounds(const struct model_host *host, int64_t *median_ns, int64_t
 		*median_ns = NETSYNC_UNKNOWN;
 	if (!read_bound_value(value_get_member(bound, "max"), most_ns))
 		*most_ns = NETSYNC_UNKNOWN;
+}
+
+int64_t model_get_deviation(const struct model_host *host)
+{
+	json_object *deviation = value_get_member(host->json, "deviation_ns");
+	int64_t median;
+
+	return read_bound_value(value_get_member(deviation, "median"), &median) && median >= 0 ?
+		       median :
+		       NETSYNC_UNKNOWN;
 }
 
 /*

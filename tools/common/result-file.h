@@ -106,6 +106,11 @@ int model_read_clock(struct model *model, const struct model_host *host,
  * NETSYNC_UNKNOWN.
  */
 void model_get_bounds(const struct model_host *host, int64_t *median_ns, int64_t *most_ns);
+/*
+ * Return the median standard deviation of a host's correction over the span of its traces, or
+ * NETSYNC_UNKNOWN.
+ */
+int64_t model_get_deviation(const struct model_host *host);
 /* Return whether the result covers these times on a host's clock. */
 bool model_contains_span(const struct model *model, const struct model_host *host, int64_t first_ns,
 			 int64_t last_ns);

@@ -148,6 +148,36 @@ static void put_host_cell(const void *data, uint32_t row, unsigned int column, c
 	}
 }
 
+/* Like put_host_cell(), with the standard deviation before the bound. */
+static void put_host_cell_with_deviation(const void *data, uint32_t row, unsigned int column,
+					 char *cell)
+{
+	const int64_t deviation = get_host_info(data, row).deviation_median_ns;
+	char value[VALUE_SIZE];
+
+	if (column != 3)
+		put_host_cell(data, row, column < 3 ? column : column - 1, cell);
+	else if ((int)row == netsync_reference(data))
+		snprintf(cell, CELL_SIZE, "-");
+	else if (deviation == NETSYNC_UNKNOWN)
+		snprintf(cell, CELL_SIZE, "unknown");
+	else
+		snprintf(cell, CELL_SIZE, "+- %s", format_duration(value, deviation));
+}
+
+/* Did the method compute standard deviations? */
+static bool has_any_deviation(const struct netsync *ns)
+{
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
+		const struct netsync_clock *clock = netsync_host_clock(ns, i);
+		struct netsync_model model = { .size = sizeof(model) };
+
+		if (clock && !netsync_clock_model(clock, &model) && model.num_deviations)
+			return true;
+	}
+	return false;
+}
+
 /* ---- pairs ------------------------------------------------------------- */
 
 static void put_pair_cell(const void *data, uint32_t row, unsigned int column, char *cell)
@@ -267,7 +297,7 @@ static void write_quality_legend(FILE *out, const struct netsync *ns)
 				quality_get_summary((enum netsync_quality)q));
 }
 
-void write_result_table(FILE *out, const struct netsync *ns)
+static void print_host_table(FILE *out, const struct netsync *ns, bool has_deviations)
 {
 	const struct table hosts = {
 		.columns = 7,
@@ -276,6 +306,28 @@ void write_result_table(FILE *out, const struct netsync *ns)
 			   "packets", "steps", "quality" },
 		.cell = put_host_cell,
 	};
+	const struct table with_deviations = {
+		.columns = 8,
+		.rows = netsync_num_hosts(ns),
+		.heads = { "host", "offset (mid-trace)", "skew", "typical error",
+			   "error bound (median / max)", "packets", "steps", "quality" },
+		.cell = put_host_cell_with_deviation,
+	};
+
+	table_print(out, ns, has_deviations ? &with_deviations : &hosts);
+}
+
+/* Explain the two columns of errors. */
+static void write_deviation_legend(FILE *out)
+{
+	fputs("typical error: standard deviation (median over the trace) if the smallest delays of both directions are equal; an estimate\n"
+	      "error bound: guaranteed limit of the error\n",
+	      out);
+}
+
+void write_result_table(FILE *out, const struct netsync *ns)
+{
+	const bool has_deviations = has_any_deviation(ns);
 	const struct table pairs = {
 		.columns = 6,
 		.rows = netsync_num_pairs(ns) * 2,
@@ -297,11 +349,13 @@ void write_result_table(FILE *out, const struct netsync *ns)
 		.cell = put_stack_cell,
 	};
 
-	table_print(out, ns, &hosts);
+	print_host_table(out, ns, has_deviations);
 	table_print_next(out, ns, &pairs);
 	table_print_next(out, ns, &steering);
 	table_print_next(out, ns, &stacks);
 	write_quality_legend(out, ns);
+	if (has_deviations)
+		write_deviation_legend(out);
 }
 
 /* ---- tables of netsync live --------------------------------------------- */

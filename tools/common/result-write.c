@@ -113,6 +113,31 @@ static void put_host_bound(struct json_writer *w, json_object *object,
 	json_put(w, object, "bound_ns", bound);
 }
 
+/* Methods that compute no standard deviation have no such member. */
+static void put_host_deviation(struct json_writer *w, json_object *object,
+			       const struct netsync_host_info *info,
+			       const struct netsync_model *model)
+{
+	json_object *deviation, *knots;
+
+	if (!model->num_deviations)
+		return;
+	deviation = json_object_new_object();
+	knots = json_object_new_array();
+	json_put_time(w, deviation, "median", info->deviation_median_ns);
+	json_put_time(w, deviation, "max", info->deviation_max_ns);
+	for (uint32_t i = 0; i < model->num_deviations; i++) {
+		const struct netsync_deviation_knot *k = netsync_model_deviation(model, i);
+		json_object *knot = json_object_new_array_ext(2);
+
+		json_append_time(w, knot, k->time_ns);
+		json_append_time(w, knot, k->deviation_ns);
+		json_append(w, knots, knot);
+	}
+	json_put(w, deviation, "knots", knots);
+	json_put(w, object, "deviation_ns", deviation);
+}
+
 static json_object *make_step_object(struct json_writer *w, const struct netsync_step *info)
 {
 	json_object *step = json_object_new_object();
@@ -194,6 +219,7 @@ static json_object *make_host_object(struct json_writer *w, uint32_t host)
 	put_json_double(w, object, "skew_within_ppm", compute_skew_bound(w->ns, host));
 	put_clock_segments(w, object, &model);
 	put_host_bound(w, object, &info, &model);
+	put_host_deviation(w, object, &info, &model);
 	put_host_steps(w, object, host, info.num_steps);
 	json_put(w, object, "steering", make_steering_object(w, host));
 	json_put(w, stack, "out", make_stack_object(w, host, NETSYNC_OUT));
