@@ -17,7 +17,8 @@
 
 struct convert_settings {
 	const char *model;
-	const char *zone; /* zone for dates that have none, or NULL if not given */
+	const char *zone;   /* zone of dates that specify none; NULL if not given */
+	bool has_deviation; /* print the standard deviation, too */
 	struct line_settings lines;
 };
 
@@ -58,9 +59,19 @@ static bool read_time_argument(const struct conversion *conversion, const char *
 	return false;
 }
 
-static int convert_time_argument(const struct conversion *conversion, const char *text)
+/* Print a bound or a deviation after a blank. */
+static void print_error_size(int64_t ns, const struct stamp *stamp)
 {
-	char corrected[STAMP_SIZE], within[VALUE_SIZE];
+	char value[VALUE_SIZE];
+
+	printf(" %s",
+	       ns == NETSYNC_UNKNOWN ? "unknown" : format_time(value, ns, stamp->decimals >= 0));
+}
+
+static int convert_time_argument(const struct conversion *conversion,
+				 const struct convert_settings *set, const char *text)
+{
+	char corrected[STAMP_SIZE];
 	struct stamp stamp;
 	int64_t time_ref, bound;
 
@@ -74,10 +85,11 @@ static int convert_time_argument(const struct conversion *conversion, const char
 		complain("%s: the corrected time cannot be written in this format.", text);
 		return EXIT_BAD;
 	}
-	if (bound == NETSYNC_UNKNOWN)
-		printf("%s unknown\n", corrected);
-	else
-		printf("%s %s\n", corrected, format_time(within, bound, stamp.decimals >= 0));
+	fputs(corrected, stdout);
+	print_error_size(bound, &stamp);
+	if (set->has_deviation)
+		print_error_size(netsync_deviation(conversion->clock, stamp.time_ns), &stamp);
+	putchar('\n');
 	return EXIT_DONE;
 }
 
@@ -130,7 +142,7 @@ static int convert_arguments(const struct convert_settings *set, const char *nam
 			status = EXIT_BAD;
 	}
 	for (int i = 0; i < num && !status; i++)
-		status = convert_time_argument(&conversion, times[i]);
+		status = convert_time_argument(&conversion, set, times[i]);
 	netsync_clock_free(conversion.clock);
 	model_close(model);
 	return status;
@@ -153,6 +165,8 @@ static const struct option_row options[] = {
 	       parse_text_option, .at = offsetof(struct convert_settings, model)),
 	OPTION("extrapolate", 0, NULL, "convert TIMEs even if far outside the time range of FILE",
 	       parse_flag_option, .at = offsetof(struct convert_settings, lines.extrapolate)),
+	OPTION("deviation", 0, NULL, "also print the standard deviation of each corrected TIME",
+	       parse_flag_option, .at = offsetof(struct convert_settings, has_deviation)),
 	OPTION("column", 0, "N", "correct the time in column N of standard input (default 1)",
 	       parse_number_option, .at = offsetof(struct convert_settings, lines.column),
 	       .least = 1, .most = INT_MAX),
@@ -196,6 +210,10 @@ int cmd_convert(int argc, char **argv)
 	if (argc - first > 1 && (set.lines.column || set.lines.separator)) {
 		complain(
 			"--column and --separator apply to standard input only; do not give a TIME.");
+		return EXIT_BAD;
+	}
+	if (argc - first == 1 && set.has_deviation) {
+		complain("--deviation applies to TIMEs only; give a TIME, or omit --deviation.");
 		return EXIT_BAD;
 	}
 	if (!set.lines.column)
