@@ -211,8 +211,8 @@ function line(name, width, pattern) {
 	};
 }
 
-/* Fill the area between two curves, given as points [x, low, high]. */
-function fillBand(context, graph, points) {
+/* Fill the area between two curves, given as points [x, low, high], with a named colour. */
+function fillBand(context, graph, points, name = "band") {
 	const at = (x, y) => [graph.toDomXCoord(x), graph.toDomYCoord(y)];
 	let drawn = [];
 	const close = () => {
@@ -225,7 +225,7 @@ function fillBand(context, graph, points) {
 		drawn = [];
 	};
 
-	context.fillStyle = colour("band");
+	context.fillStyle = colour(name);
 	for (const point of points)
 		if (point[1] === null || point[2] === null)
 			close();

@@ -40,6 +40,15 @@ function drawKnots(context, area, graph, knots) {
 	}
 }
 
+/* Say the standard deviation at a time in s, if the method computed it. */
+function sayDeviation(curve, seconds) {
+	const deviation = along(curve, seconds, "deviation");
+
+	if (!curve.some((p) => p.deviation !== null))
+		return "";
+	return `, standard deviation ${deviation === null ? "unknown" : formatDuration(deviation)}`;
+}
+
 function showOffset(host, curve) {
 	const straight = clocks.mode === "bends" ? straightPart(curve) : () => 0;
 	const value = (p) => p.offset - straight(p);
@@ -58,9 +67,13 @@ function showOffset(host, curve) {
 			(isOffset ? `${formatBig(host.offset)} s ` : "") +
 			`${isOffset && row[1] >= 0 ? "+ " : ""}${formatDuration(row[1])}, within ` +
 			`${row[2] === null ? "unknown" : formatDuration(row[2] - row[1])} and ` +
-			`${row[3] === null ? "unknown" : "+" + formatDuration(row[3] - row[1])}`,
+			`${row[3] === null ? "unknown" : "+" + formatDuration(row[3] - row[1])}` +
+			sayDeviation(curve, row[0]),
 		under: (context, area, graph) => {
 			fillBand(context, graph, curve.map((p) => [p.time, low(p), high(p)]));
+			fillBand(context, graph, curve.map((p) => p.deviation === null ?
+				[p.time, null, null] :
+				[p.time, value(p) - p.deviation, value(p) + p.deviation]), "deviation");
 			drawSteps(context, area, graph, host);
 			drawKnots(context, area, graph,
 				  curve.filter((p) => p.isEdge).map((p) => [p.time, value(p)]));
@@ -121,6 +134,8 @@ function showClock() {
 
 	legend("clocks-legend", [
 		["offset", swatch("line", "curve")], ["error bound", swatch("band", "band")],
+		...(curve.some((p) => p.deviation !== null) ?
+			[["standard deviation", swatch("band", "deviation")]] : []),
 		...(curve.some((p) => p.isEdge) ? [["knot", swatch("dot", "curve")]] : []),
 		...(host.steps.length ? [["step", swatch("dash", "back")]] : []),
 	]);

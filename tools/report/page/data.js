@@ -38,10 +38,14 @@ function readHost(json, index) {
 	const knots = (bound.knots || []).map((k) => ({
 		time: big(k[0]), below: k[1], above: k[2],
 	}));
+	const deviation = json.deviation_ns || {};
+	const deviations = (deviation.knots || []).map((k) => ({
+		time: big(k[0]), size: k[1] === null ? null : Number(k[1]),
+	}));
 	const seen = json.first_ns !== null && json.first_ns !== undefined;
 
 	return {
-		index, segments, knots, seen,
+		index, segments, knots, deviations, seen,
 		name: json.name,
 		quality: json.quality,
 		isReference: json.name === RESULT.reference,
@@ -49,6 +53,7 @@ function readHost(json, index) {
 		island: json.island,
 		skewWithin: json.skew_within_ppm,
 		bound: bound.median === undefined ? {} : bound,
+		deviation: deviation.median,
 		first: seen ? big(json.first_ns) : 0n,
 		last: seen ? big(json.last_ns) : 0n,
 		steps: json.steps || [],
@@ -105,6 +110,26 @@ function boundAt(host, time) {
 	return { below: mix(a.below, b.below), above: mix(a.above, b.above) };
 }
 
+/*
+ * Return the standard deviation at a time, or null if it is unknown. It is linear between two
+ * knots, and at most as large as the error bound.
+ */
+function deviationAt(host, time) {
+	const knots = host.deviations, { below, above } = boundAt(host, time);
+	const bound = below === null || above === null ? Infinity : Math.max(below, above);
+
+	if (!knots.length || time < knots[0].time || time > knots[knots.length - 1].time)
+		return null;
+	const at = indexAt(knots, time, (k) => k.time);
+	const a = knots[at], b = time > a.time ? knots[at + 1] : a;
+
+	if (a.size === null || b.size === null)
+		return null;
+	const share = a === b ? 0 : Number(time - a.time) / Number(b.time - a.time);
+
+	return Math.min(a.size + (b.size - a.size) * share, bound);
+}
+
 /* Return the times that a clock skipped when it was stepped forward. */
 function leftOut(host) {
 	return host.steps.filter((step) => Number(step.offset_ns) > 0)
@@ -123,8 +148,8 @@ function onlyLater(points) {
 
 /*
  * Return the host's clock as a curve, which is exact between its points. The time is in
- * s, the offset in ns minus the first offset. The error bounds below and above are
- * included.
+ * s, the offset in ns minus the first offset. The error bounds below and above, and the
+ * standard deviation are included.
  */
 function curveOf(host) {
 	if (host.curve || !host.known || !host.seen)
@@ -135,6 +160,7 @@ function curveOf(host) {
 	const edges = host.segments.slice(1).map((s) => s.from).filter(inside);
 	const isEdge = new Set(edges);
 	const times = edges.concat(host.knots.map((k) => k.time).filter(inside),
+				   host.deviations.map((k) => k.time).filter(inside),
 				   gaps.flat().filter(inside), [host.first, host.last]);
 
 	times.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
@@ -148,6 +174,7 @@ function curveOf(host) {
 			offset: Number(offset - host.offset),
 			skew: (segmentAt(host, time).rate - 1) * 1e6,
 			below, above, isEdge: isEdge.has(time),
+			deviation: deviationAt(host, time),
 		};
 	}));
 	return host.curve;

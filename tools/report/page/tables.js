@@ -86,6 +86,10 @@ function showHosts() {
 		{ head: "skew", number: true,
 		  cell: (host) => shifted(host) ? formatPpm(skew(host), host.skewWithin) : "–",
 		  order: (host) => shifted(host) ? skew(host) : null },
+		...(HOSTS.some((host) => host.deviations.length) ? [
+			{ head: "typical error", number: true,
+			  cell: (host) => host.isReference ? "–" : formatDuration(host.deviation),
+			  order: (host) => host.deviation }] : []),
 		{ head: "bound, median", number: true,
 		  cell: (host) => host.isReference ? "–" : formatDuration(host.bound.median),
 		  order: (host) => host.bound.median },
