@@ -150,7 +150,17 @@ static int64_t get_largest_host_bound(const struct merging *merging, const struc
 	return most;
 }
 
-/* Print the error bounds of a host's times as a part of a sentence. */
+/* Print the median standard deviation of a host's times as a clause, if it is known. */
+static void print_deviation(FILE *out, const struct model_host *host)
+{
+	const int64_t deviation = model_get_deviation(host);
+	char text[VALUE_SIZE];
+
+	if (deviation != NETSYNC_UNKNOWN)
+		fprintf(out, ", standard deviation %s", format_duration(text, deviation));
+}
+
+/* Print the error bounds of a host's times, and their standard deviation, as clauses. */
 static void print_bounds(FILE *out, const struct merging *merging, const struct model_host *host)
 {
 	const int64_t most = get_largest_host_bound(merging, host);
@@ -167,6 +177,8 @@ static void print_bounds(FILE *out, const struct merging *merging, const struct 
 		fprintf(out, "times are within %s of %s's clock (median %s)",
 			format_duration(text, most), merging->run.model.reference,
 			format_duration(middle_of_times, median));
+	if (!is_reference(merging, host))
+		print_deviation(out, host);
 }
 
 static const char *get_base_name(const char *path)

@@ -12,11 +12,14 @@
 
 static const char header[] = "from,to,send_ns,recv_ns,send_ref_ns,send_bound_ns,recv_ref_ns,"
 			     "recv_bound_ns,delay_raw_ns,delay_ns,delay_min_ns,delay_max_ns,"
-			     "protocol,saddr,sport,daddr,dport,len\r\n";
+			     "protocol,saddr,sport,daddr,dport,len";
+/* Last columns if the method computed standard deviations. */
+static const char deviation_header[] = ",send_deviation_ns,recv_deviation_ns";
 
 struct message_csv {
 	FILE *out;
 	const struct export *export;
+	bool has_deviations;
 };
 
 /* One end of a message, with the end's corrected time. */
@@ -24,18 +27,23 @@ struct end {
 	bool known;
 	int64_t time_ns;
 	int64_t bound_ns;
-	int64_t lo_ns; /* earliest possible time, or INT64_MIN if not known */
-	int64_t hi_ns; /* latest possible time, or INT64_MAX if not known */
+	int64_t deviation_ns;
+	int64_t lo_ns; /* earliest time of the end; INT64_MIN if unknown */
+	int64_t hi_ns; /* latest time of the end; INT64_MAX if unknown */
 };
 
 static struct end correct_message_end(const struct timebase_host *host, int64_t time_ns)
 {
-	struct end end = { .lo_ns = INT64_MIN, .hi_ns = INT64_MAX };
+	struct end end = { .deviation_ns = NETSYNC_UNKNOWN,
+			   .lo_ns = INT64_MIN,
+			   .hi_ns = INT64_MAX };
 	int64_t t;
 
 	end.known = host->clock && !__builtin_add_overflow(time_ns, host->shift_ns, &t) &&
 		    !netsync_convert(host->clock, t, &end.time_ns, &end.bound_ns) &&
 		    !netsync_interval(host->clock, t, &end.lo_ns, &end.hi_ns);
+	if (end.known)
+		end.deviation_ns = netsync_deviation(host->clock, t);
 	return end;
 }
 
@@ -117,14 +125,31 @@ static bool put_csv_message(void *data, const void *record)
 	put_csv_port(csv->out, msg, msg->saddr, msg->sport);
 	put_csv_port(csv->out, msg, msg->daddr, msg->dport);
 	put_csv_time(csv->out, msg->fields & NETSYNC_HAS_LEN, msg->len);
+	if (csv->has_deviations) {
+		put_csv_time(csv->out, send.deviation_ns != NETSYNC_UNKNOWN, send.deviation_ns);
+		put_csv_time(csv->out, recv.deviation_ns != NETSYNC_UNKNOWN, recv.deviation_ns);
+	}
 	fputs("\r\n", csv->out);
 	return !ferror(csv->out);
 }
 
+/* Has any clock a standard deviation? */
+static bool has_clock_deviations(const struct timebase *base)
+{
+	for (size_t i = 0; i < base->num_hosts; i++) {
+		struct netsync_model model = { .size = sizeof(model) };
+
+		if (base->hosts[i].clock && !netsync_clock_model(base->hosts[i].clock, &model) &&
+		    model.num_deviations)
+			return true;
+	}
+	return false;
+}
+
 bool export_csv(FILE *out, const struct export *export)
 {
-	struct message_csv csv = { out, export };
+	struct message_csv csv = { out, export, has_clock_deviations(export->base) };
 
-	fputs(header, out);
+	fprintf(out, "%s%s\r\n", header, csv.has_deviations ? deviation_header : "");
 	return spool_read_records(export->messages, put_csv_message, &csv);
 }
