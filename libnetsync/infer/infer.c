@@ -23,6 +23,10 @@
 /* Period, in rounds, of recomputing the observed delays along the current clocks. Chosen. */
 #define MOVE_ROUNDS 4
 /*
+ * Round in which sites in a finer grid have settled enough to look for steps again. Chosen.
+ */
+#define SETTLED_ROUND 2
+/*
  * Inference stops when the root mean square move of sites, in standard deviations, and each
  * clock's change of the mean log variance are below this limit. Chosen.
  */
@@ -197,7 +201,8 @@ static int learn_host(void *inference, size_t h)
 
 /*
  * Smooth all clocks and learn their noise. With @move, look for steps before learning, because
- * learning would mistake them for noise.
+ * learning would mistake them for noise. In the first grid, cells are too long to tell a frequency
+ * step from a slew.
  */
 static int update_hosts(struct inference *n, bool move)
 {
@@ -206,6 +211,8 @@ static int update_hosts(struct inference *n, bool move)
 
 	if (!ret && move)
 		ret = move_jumps(n);
+	if (!ret && move && n->finer)
+		ret = move_bends(n);
 	if (!ret)
 		ret = parallel_run(t->parallel, t->threads, (uint32_t)t->num, learn_host, n);
 	return ret;
@@ -238,8 +245,8 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 		if (!ret)
 			ret = propagate_messages(n);
 		if (!ret)
-			/* Look for steps in the first round and in the middle. */
-			ret = update_hosts(n, !i || i == rounds / 2);
+			ret = update_hosts(n, !i || i == rounds / 2 ||
+						      (n->finer && i == SETTLED_ROUND));
 		if (n->learn && is_inference_settled(n))
 			break;
 	}
@@ -297,6 +304,7 @@ static int run_inference(struct inference *n)
 	if (!ret)
 		ret = run_inference_rounds(n, FIRST_ROUNDS, !many);
 	for (int i = 0; !ret && halved && i < FINER_GRIDS; i++) {
+		n->finer = true;
 		ret = grid_refine(n, &halved);
 		if (!ret && halved)
 			ret = run_inference_rounds(n, FINER_ROUNDS, false);

@@ -153,6 +153,7 @@ struct inference {
 	int64_t origin; /* the reference time at t = 0, ns */
 	double span;	/* time covered by the reference, s */
 	double damping;
+	bool finer;   /* cells were halved */
 	bool alone;   /* factors use only their own messages */
 	bool learn;   /* delays are learned in this round */
 	double moved; /* root mean square move of sites in the last round, in standard deviations */
@@ -243,6 +244,10 @@ void knot_add_site(struct knot *k, struct natural site, double sign);
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn);
 
+/* Return the same site without learning, and set *@evidence to the factor's log evidence. */
+struct natural factor_weigh(const struct lowest *l, const struct delay_law *d, struct moments z,
+			    double *evidence);
+
 /* Convert a site of z = sign * x + (@others) to a site of x. */
 struct natural factor_get_end_site(struct natural z, double sign, struct moments others);
 
@@ -255,6 +260,12 @@ struct moments factor_others(const struct inference *n, const struct infer_link 
 
 /* Move steps of all clocks to where the evidence supports them. Return 0 or -ENOMEM. */
 int move_jumps(struct inference *n);
+
+/*
+ * Concentrate frequency increments that are spread over several intervals, if the messages allow
+ * it. Return 0 or -ENOMEM.
+ */
+int move_bends(struct inference *n);
 
 /* The state of the Kalman filter at a knot. */
 struct filtered {

@@ -7,6 +7,9 @@
  * compared with the current state. P. Green, "Reversible jump Markov chain Monte Carlo",
  * Biometrika 82(4), 1995, describes the same moves; this code chooses the hypothesis with the
  * largest evidence.
+ *
+ * For the same reason, expectation propagation spreads a sudden change of the frequency over many
+ * intervals if each of them may contain it. The change is then concentrated in one of them.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,6 +24,12 @@
  * suspicious one are used. Chosen.
  */
 #define PLACE_INTERVALS 6
+/*
+ * The same numbers for a place where the frequency changes. Chosen: a frequency is known from
+ * fewer knots than a phase, and expectation propagation spreads its change over more intervals.
+ */
+#define BESIDE_BEND 12
+#define BEND_INTERVALS 12
 /* Minimum change of a phase that is suspected to be a step, in standard deviations. Chosen. */
 #define LOOKED_AT 4.0
 /*
@@ -93,7 +102,7 @@ static void compute_all_suspicions(const struct chain *c, bool alone, struct sus
 }
 
 /* Find the most suspicious place that was not examined yet. Return false if there is none. */
-static bool find_suspicious_place(const struct chain *c, const struct suspects *s,
+static bool find_suspicious_place(const struct chain *c, const struct suspects *s, size_t most,
 				  struct jump_place *p)
 {
 	size_t best = 0;
@@ -105,7 +114,7 @@ static bool find_suspicious_place(const struct chain *c, const struct suspects *
 		return false;
 	p->from = best;
 	p->to = best + 1;
-	while (p->to - p->from < PLACE_INTERVALS) {
+	while (p->to - p->from < most) {
 		const double before = p->from > 1 ? s->much[p->from - 1] : 0;
 		const double after = p->to < c->num ? s->much[p->to] : 0;
 
@@ -225,7 +234,7 @@ static int decide_jump_at_place(struct inference *n, size_t host, const struct f
 	*changed = !ret && (has || d.is.jump);
 	if (*changed)
 		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n, host, x,
-			     from);
+			     from, 0);
 	window_close(&now);
 	window_close(&d.best);
 	return ret;
@@ -240,7 +249,7 @@ static int decide_all_places(struct inference *n, size_t host, const struct fact
 	int ret = 0;
 
 	compute_all_suspicions(c, n->alone, s);
-	while (!ret && find_suspicious_place(c, s, &p)) {
+	while (!ret && find_suspicious_place(c, s, PLACE_INTERVALS, &p)) {
 		bool changed = false;
 
 		ret = decide_jump_at_place(n, host, x, p, &changed);
@@ -277,5 +286,80 @@ int move_jumps(struct inference *n)
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		if (n->chain[h].num)
 			ret = move_host_jumps(n, h);
+	return ret;
+}
+
+/* ---- frequency increments ------------------------------------------------ */
+
+/* Suspect all intervals whose variance is that of a scale. Steps are examined by move_jumps(). */
+static void suspect_bends(const struct chain *c, struct suspects *s)
+{
+	for (size_t i = 1; i < c->num; i++) {
+		const struct knot *k = &c->knot[i];
+		const double bend = k->bend * k->score[STATE_FREQUENCY].gradient;
+
+		if (k->jump <= 1 && !mixture_is_quiet(&c->bends, k->bend))
+			s->much[i] = bend * bend;
+	}
+}
+
+/*
+ * Concentrate a frequency increment that is spread over the intervals of a place in one of them,
+ * if the messages are not less likely then. The shares of the variances are not compared: the
+ * increments of a place may be those of two changes, whose shares are larger than that of many.
+ */
+static int decide_bend_at_place(struct inference *n, size_t host, const struct factor_index *x,
+				struct jump_place p)
+{
+	const struct chain *c = &n->chain[host];
+	const size_t from = p.from > BESIDE_BEND + 1 ? p.from - BESIDE_BEND - 1 : 0;
+	const size_t to = p.to + BESIDE_BEND < c->num ? p.to + BESIDE_BEND : c->num;
+	struct chain_window now = { 0 };
+	struct decision d = { .is = { 0, 0 } };
+	int ret = window_open(&now, n, host, x, from, to);
+
+	p.from -= from;
+	p.to -= from;
+	for (size_t i = p.from; !ret && i < p.to; i++)
+		ret = try_hypothesis(&d, &now, p, (struct hypothesis){ 0, i });
+	if (!ret)
+		window_filter(&now);
+	if (!ret && d.best.likelihood > now.likelihood)
+		window_apply(&d.best, n, host, x, from, p.from - 1);
+	window_close(&now);
+	window_close(&d.best);
+	return ret;
+}
+
+/* Examine all places of a host where its frequency changes in more than one interval. */
+static int move_host_bends(struct inference *n, size_t host)
+{
+	struct chain *c = &n->chain[host];
+	struct suspects s = { calloc(c->num, sizeof(*s.much)), calloc(c->num, sizeof(*s.seen)) };
+	struct factor_index x = { 0 };
+	struct jump_place p;
+	int ret = s.much && s.seen ? factor_index_make(&x, n, host) : -ENOMEM;
+
+	if (!ret)
+		suspect_bends(c, &s);
+	while (!ret && find_suspicious_place(c, &s, BEND_INTERVALS, &p)) {
+		if (p.to > p.from + 1)
+			ret = decide_bend_at_place(n, host, &x, p);
+		for (size_t i = p.from; i < p.to; i++)
+			s.much[i] = 0;
+	}
+	factor_index_release(&x);
+	free(s.much);
+	free(s.seen);
+	return ret ? ret : smooth_chain(c);
+}
+
+int move_bends(struct inference *n)
+{
+	int ret = 0;
+
+	for (size_t h = 0; !ret && h < n->task->num; h++)
+		if (n->chain[h].num)
+			ret = move_host_bends(n, h);
 	return ret;
 }

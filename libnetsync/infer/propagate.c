@@ -207,6 +207,13 @@ static struct moments compute_joint_z(const struct inference *n, const struct in
 				 fmax(variance, LEAST_PART * k->variance) };
 }
 
+struct natural factor_weigh(const struct lowest *l, const struct delay_law *d, struct moments z,
+			    double *evidence)
+{
+	return compute_matching_site(l, z, delay_weigh_cavity(l, d, z, evidence),
+				     l->messages / d->mean);
+}
+
 struct natural factor_tilt(const struct lowest *l, struct delay_law *d, struct moments z,
 			   bool learn)
 {

@@ -134,9 +134,10 @@ static double filter_factor(struct filtered *f, struct window_factor *w)
 {
 	const struct moments z = { w->others.mean + w->sign * f->mean[STATE_PHASE],
 				   w->others.variance + f->cov[STATE_PHASE][STATE_PHASE] };
-	const double evidence = delay_compute_evidence(w->lowest, w->law, z);
+	double evidence;
 
-	w->site = factor_get_end_site(factor_tilt(w->lowest, w->law, z, false), w->sign, w->others);
+	w->site = factor_get_end_site(factor_weigh(w->lowest, w->law, z, &evidence), w->sign,
+				      w->others);
 	filter_update(f, w->site);
 	return evidence;
 }
@@ -147,7 +148,7 @@ void window_filter(struct chain_window *w)
 	struct filtered f;
 
 	filter_begin(&f, &c->first);
-	w->evidence = 0;
+	w->likelihood = w->evidence = 0;
 	for (size_t i = 0, k = 0; i < c->num; i++) {
 		const struct knot *at = &c->knot[i];
 
@@ -157,12 +158,13 @@ void window_filter(struct chain_window *w)
 				       mixture_compute_log_share(&c->jumps, at->length, at->jump);
 		}
 		for (; k < w->num && w->factor[k].knot == i; k++)
-			w->evidence += filter_factor(&f, &w->factor[k]);
+			w->likelihood += filter_factor(&f, &w->factor[k]);
 	}
+	w->evidence += w->likelihood;
 }
 
 void window_apply(const struct chain_window *w, struct inference *n, size_t host,
-		  const struct factor_index *x, size_t from)
+		  const struct factor_index *x, size_t from, size_t first)
 {
 	struct knot *knot = n->chain[host].knot;
 
@@ -173,6 +175,8 @@ void window_apply(const struct chain_window *w, struct inference *n, size_t host
 			knot[from + i].bend = k->bend;
 			knot[from + i].jump = k->jump;
 		}
+		if (i < first)
+			continue;
 		knot[from + i].site = knot[from + i].opposed = (struct natural){ 0, 0 };
 	}
 	for (size_t k = 0; k < w->num; k++) {
@@ -180,6 +184,8 @@ void window_apply(const struct chain_window *w, struct inference *n, size_t host
 		const struct factor_place *p = &x->place[x->first[from] + k];
 		struct link_direction *d = &n->link[p->link].direction[p->way];
 
+		if (f->knot < first)
+			continue;
 		knot_add_site(&knot[from + f->knot], f->site, f->sign);
 		d->factor[p->factor].site[p->end] = f->site;
 		if (n->chain[host].delay)

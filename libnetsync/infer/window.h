@@ -38,8 +38,9 @@ struct window_factor {
 struct chain_window {
 	struct chain chain; /* with copies of the knots */
 	struct window_factor *factor;
-	size_t num;	 /* number of factors */
-	double evidence; /* log evidence */
+	size_t num;	   /* number of factors */
+	double likelihood; /* log likelihood of the messages */
+	double evidence;   /* the same plus the log shares of the increments' variances */
 };
 
 /* List the factors of a host. Return 0 or -ENOMEM. Call factor_index_release() in any case. */
@@ -57,8 +58,11 @@ void window_close(struct chain_window *w);
 /* Compute the evidence of a window, and the sites of its factors. */
 void window_filter(struct chain_window *w);
 
-/* Apply a window to the clock, whose knots from @from on it represents. */
+/*
+ * Apply a window to the clock, whose knots from @from on it represents. Apply the sites of the
+ * window's knots from @first on. The others were filtered with few messages before them.
+ */
 void window_apply(const struct chain_window *w, struct inference *n, size_t host,
-		  const struct factor_index *x, size_t from);
+		  const struct factor_index *x, size_t from, size_t first);
 
 #endif

@@ -89,6 +89,7 @@ double cut_normal_moments(double limit, double variance, double rate, struct mom
 
 struct component {
 	double log_weight;
+	double share; /* responsibility */
 	struct moments z;
 	double slack; /* distance from z to the lowest message that is not wrong, ns */
 	size_t wrong;
@@ -198,9 +199,9 @@ static void find_components(struct components *all, const struct lowest *l,
 }
 
 /* Add the expectations of a component, weighted by its responsibility. */
-static void add_expectations(struct delay_law *d, const struct lowest *l, const struct component *c,
-			     double share)
+static void add_expectations(struct delay_law *d, const struct lowest *l, const struct component *c)
 {
+	const double share = c->share;
 	double sum, num = 1;
 
 	d->num_all += share * l->messages;
@@ -230,47 +231,67 @@ static void add_blur_score(struct delay_law *d, struct moments cavity, struct mo
 	d->blur_information += information * information;
 }
 
+/*
+ * Turn the log weights of all components into responsibilities. Return the logarithm of the sum
+ * of the weights.
+ */
+static double normalize_components(struct components *all)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < all->num; i++) {
+		all->c[i].share = exp(all->c[i].log_weight - all->best);
+		sum += all->c[i].share;
+	}
+	for (size_t i = 0; i < all->num; i++)
+		all->c[i].share /= sum;
+	return all->best + log(sum);
+}
+
+static struct moments mix_components(const struct components *all)
+{
+	struct moments m = { 0, 0 };
+
+	for (size_t i = 0; i < all->num; i++)
+		m.mean += all->c[i].share * all->c[i].z.mean;
+	for (size_t i = 0; i < all->num; i++) {
+		const double off = all->c[i].z.mean - m.mean;
+
+		m.variance += all->c[i].share * (all->c[i].z.variance + off * off);
+	}
+	return m;
+}
+
+struct moments delay_weigh_cavity(const struct lowest *l, const struct delay_law *d,
+				  struct moments cavity, double *evidence)
+{
+	struct components all;
+
+	*evidence = 0;
+	if (!l->num)
+		return cavity;
+	find_components(&all, l, d, cavity);
+	*evidence = normalize_components(&all);
+	return mix_components(&all);
+}
+
 struct moments delay_tilt_cavity(const struct lowest *l, struct delay_law *d, struct moments cavity,
 				 bool learn)
 {
-	struct moments m = { 0, 0 };
 	struct components all;
-	double sum = 0;
+	struct moments m;
 
 	if (!l->num)
 		return cavity;
 	find_components(&all, l, d, cavity);
-	for (size_t i = 0; i < all.num; i++) {
-		all.c[i].log_weight = exp(all.c[i].log_weight - all.best);
-		sum += all.c[i].log_weight;
-	}
-	for (size_t i = 0; i < all.num; i++)
-		m.mean += all.c[i].log_weight / sum * all.c[i].z.mean;
-	for (size_t i = 0; i < all.num; i++) {
-		const struct component *c = &all.c[i];
-		const double share = c->log_weight / sum, off = c->z.mean - m.mean;
-
-		m.variance += share * (c->z.variance + off * off);
-		if (learn && share > LEAST_TAUGHT)
-			add_expectations(d, l, c, share);
-	}
+	normalize_components(&all);
+	m = mix_components(&all);
+	for (size_t i = 0; learn && i < all.num; i++)
+		if (all.c[i].share > LEAST_TAUGHT)
+			add_expectations(d, l, &all.c[i]);
 	if (learn)
 		add_blur_score(d, cavity, m);
 	return m;
-}
-
-double delay_compute_evidence(const struct lowest *l, const struct delay_law *d,
-			      struct moments cavity)
-{
-	struct components all;
-	double sum = 0;
-
-	if (!l->num)
-		return 0;
-	find_components(&all, l, d, cavity);
-	for (size_t i = 0; i < all.num; i++)
-		sum += exp(all.c[i].log_weight - all.best);
-	return all.best + log(sum);
 }
 
 /* ---- learning ------------------------------------------------------------ */

@@ -118,13 +118,17 @@ static void weigh_scales(const struct scale_mixture *m, const struct increment_c
 		weight[j] /= all;
 }
 
-double mixture_compute_log_share(const struct scale_mixture *m, double length, double variance)
+bool mixture_is_quiet(const struct scale_mixture *m, double variance)
 {
 	/* This limit is as far below the smallest scale as the next scale is above it. */
-	const double least = m->variance[0] * m->variance[0] / m->variance[1];
+	return variance < m->variance[0] * m->variance[0] / m->variance[1];
+}
+
+double mixture_compute_log_share(const struct scale_mixture *m, double length, double variance)
+{
 	size_t j = 0;
 
-	if (variance < least)
+	if (mixture_is_quiet(m, variance))
 		return log(compute_quiet_share(m, length));
 	while (j + 1 < m->scales && variance > sqrt(m->variance[j] * m->variance[j + 1]))
 		j++;

@@ -94,6 +94,9 @@ void mixture_init_for_phase(struct scale_mixture *m, double span, double range);
 double mixture_match_moments(struct scale_mixture *m, const struct increment_cavity *c,
 			     double *quiet);
 
+/* Is a variance in addition to the base too small for any scale? */
+bool mixture_is_quiet(const struct scale_mixture *m, double variance);
+
 /*
  * Return the log share of increments over a length whose scale has this variance in addition to
  * the base.
@@ -162,9 +165,12 @@ void delay_law_begin(struct delay_law *d, double mean, double blur);
 struct moments delay_tilt_cavity(const struct lowest *l, struct delay_law *d, struct moments cavity,
 				 bool learn);
 
-/* Return the logarithm of the integral of the cavity times the factor. */
-double delay_compute_evidence(const struct lowest *l, const struct delay_law *d,
-			      struct moments cavity);
+/*
+ * Return the same moments without learning, and set *@evidence to the logarithm of the integral
+ * of the cavity times the factor.
+ */
+struct moments delay_weigh_cavity(const struct lowest *l, const struct delay_law *d,
+				  struct moments cavity, double *evidence);
 
 /*
  * Learn the parameters from the sums, and reset the sums. @least is the lower limit of the mean,

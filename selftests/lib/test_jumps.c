@@ -24,13 +24,17 @@ struct stepper {
 	struct factor factor[2][KNOTS];
 };
 
+static int slew_end = KNOTS; /* knot at which the slew of compute_stepped_phase() ends */
+
 /*
  * Return the phase of a host that is stepped by @step at knot STEP_AT, and whose frequency
  * is @slew after it.
  */
 static double compute_stepped_phase(int knot, double step, double slew)
 {
-	return knot < STEP_AT ? 0 : step + slew * LENGTH * (knot - STEP_AT);
+	const int slewed = knot < slew_end ? knot : slew_end;
+
+	return knot < STEP_AT ? 0 : step + slew * LENGTH * (slewed - STEP_AT);
 }
 
 static void fill_step_factors(struct stepper *s, double step, double slew)
@@ -159,6 +163,53 @@ static void test_death(void **state)
 	assert_int_equal(at, STEP_AT);
 }
 
+/* Let @s change its frequency in any interval beside STEP_AT, and let its sites settle. */
+static void spread_bend(struct stepper *s)
+{
+	s->n.alone = false;
+	s->chain[1].intensity[STATE_FREQUENCY] = 1;
+	for (int round = 0; round < 30; round++) {
+		for (int i = 1; i < KNOTS; i++)
+			s->knot[i].bend = abs(i - STEP_AT) < 6 ? 1e8 : 1;
+		assert_int_equal(propagate_messages(&s->n), 0);
+		assert_int_equal(smooth_chain(&s->chain[1]), 0);
+	}
+}
+
+/* Return the number of intervals in which the frequency changes, and set @last to the last one. */
+static int count_bends(const struct stepper *s, int *last)
+{
+	int num = 0;
+
+	for (int i = 1; i < KNOTS; i++)
+		if (s->knot[i].bend > 100) {
+			num++;
+			*last = i;
+		}
+	return num;
+}
+
+/* A frequency step is concentrated in its interval; the two ends of a slew are not. */
+static void test_bend(void **state)
+{
+	static struct stepper s;
+	int at = 0;
+
+	(void)state;
+	make_stepper(&s, 0, 1e5);
+	spread_bend(&s);
+	assert_int_equal(count_bends(&s, &at), 11);
+	assert_int_equal(move_bends(&s.n), 0);
+	assert_int_equal(count_bends(&s, &at), 1);
+	assert_true(abs(at - STEP_AT) < 2);
+	slew_end = STEP_AT + 4;
+	make_stepper(&s, 0, 1e5);
+	slew_end = KNOTS;
+	spread_bend(&s);
+	assert_int_equal(move_bends(&s.n), 0);
+	assert_int_equal(count_bends(&s, &at), 11);
+}
+
 /* The index finds each factor exactly once, at its knot, whether the host receives or sends. */
 static void test_index(void **state)
 {
@@ -205,7 +256,7 @@ static void test_evidence(void **state)
 	 * of about -12.
 	 */
 	assert_true(right.evidence / (80 * LOWEST) > -14);
-	window_apply(&right, &s.n, 1, &x, STEP_AT - 20);
+	window_apply(&right, &s.n, 1, &x, STEP_AT - 20, 0);
 	assert_float_equal(s.knot[STEP_AT].jump, 1e13, 0);
 	assert_true(s.factor[0][STEP_AT].site[TO_RECEIVER].precision > 1 / (MEAN * MEAN));
 	window_close(&right);
@@ -216,9 +267,9 @@ static void test_evidence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_birth),	 cmocka_unit_test(test_none),
-		cmocka_unit_test(test_death),	 cmocka_unit_test(test_index),
-		cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_birth), cmocka_unit_test(test_none),
+		cmocka_unit_test(test_death), cmocka_unit_test(test_bend),
+		cmocka_unit_test(test_index), cmocka_unit_test(test_evidence),
 	};
 
 	return cmocka_run_group_tests_name("jumps", tests, NULL, NULL);
