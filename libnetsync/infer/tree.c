@@ -18,12 +18,22 @@
  */
 #define LEAST_HALF 1e-6
 
+/* Hosts at the same depth of the tree, in ascending order. */
+struct tree_level {
+	const struct infer_task *task;
+	size_t *host;
+	size_t num;
+};
+
 /*
  * Infer a host's curve relative to its parent, whose own curve is already known. Return 0 or
  * -ENOMEM.
  */
-static int infer_relative_to_parent(const struct infer_task *t, size_t i)
+static int infer_relative_to_parent(void *level, size_t place)
 {
+	const struct tree_level *l = level;
+	const struct infer_task *t = l->task;
+	const size_t i = l->host[place];
 	const struct infer_host *h = &t->host[i];
 	const size_t own = h->via->host[1] == h->number;
 	const struct infer_host host[2] = {
@@ -55,13 +65,41 @@ static struct correction move_first_curve(struct correction *c)
 	return taken;
 }
 
+/* List the hosts at a depth. The depth of the first host is 0. */
+static void list_level(struct tree_level *l, const size_t *depth, size_t wanted)
+{
+	l->num = 0;
+	for (size_t i = 1; i < l->task->num; i++)
+		if (depth[i] == wanted)
+			l->host[l->num++] = i;
+}
+
+/* Infer all curves, at each depth in parallel. Return 0 or -ENOMEM. */
+static int infer_all_levels(const struct infer_task *t)
+{
+	size_t *depth = calloc(t->num, sizeof(*depth));
+	struct tree_level l = { .task = t, .host = calloc(t->num, sizeof(*l.host)) };
+	int ret = depth && l.host ? 0 : -ENOMEM;
+
+	for (size_t i = 1; !ret && i < t->num; i++)
+		depth[i] = depth[t->host[i].parent] + 1;
+	for (size_t d = 1; !ret; d++) {
+		list_level(&l, depth, d);
+		if (!l.num)
+			break;
+		ret = parallel_run(t->parallel, t->threads, (uint32_t)l.num,
+				   infer_relative_to_parent, &l);
+	}
+	free(depth);
+	free(l.host);
+	return ret;
+}
+
 int tree_curves_infer(struct inference *n)
 {
 	const struct infer_task *t = n->task;
-	int ret = 0;
+	int ret = infer_all_levels(t);
 
-	for (size_t i = 1; !ret && i < t->num; i++)
-		ret = infer_relative_to_parent(t, i);
 	n->first = ret ? NULL : calloc(t->num, sizeof(*n->first));
 	if (!n->first)
 		return -ENOMEM;
