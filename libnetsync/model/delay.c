@@ -245,7 +245,8 @@ static double normalize_components(struct components *all)
 	}
 	for (size_t i = 0; i < all->num; i++)
 		all->c[i].share /= sum;
-	return all->best + log(sum);
+	/* The largest weight alone contributes 1. */
+	return all->best + log(fmax(sum, 1));
 }
 
 static struct moments mix_components(const struct components *all)
