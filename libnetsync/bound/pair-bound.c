@@ -94,15 +94,33 @@ struct agreement {
 	struct windows *silent;
 };
 
+/* Note that windows from @first on are those of silences: 0 or -ENOMEM. */
+static int note_silences(struct windows *silent, const struct windows *w, size_t first)
+{
+	for (size_t i = first; i < w->num; i++)
+		if (windows_add_one(silent, &w->window[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Windows in the silences of a pair with messages in one direction: 0 or -ENOMEM. */
+static int add_one_way(struct windows *w, struct windows *silent, const struct pair *pair,
+		       const struct correction *correction[2])
+{
+	size_t known = w->num;
+	int ret = silent_windows_one_way(w, pair, correction);
+
+	return ret ? ret : note_silences(silent, w, known);
+}
+
 /* Windows where the bound is not to be relied on: their number, or -ENOMEM. */
 static int add_windows(struct windows *w, struct pair_bound *r, const struct agreement *a)
 {
 	size_t known = w->num;
 	int narrow = 0, silent = silent_windows(w, &r->bound, a->correction);
 
-	for (size_t i = known; i < w->num && silent >= 0; i++)
-		if (windows_add_one(a->silent, &w->window[i]))
-			silent = -ENOMEM;
+	if (silent >= 0 && note_silences(a->silent, w, known))
+		silent = -ENOMEM;
 	if (silent >= 0 && a->least > 0)
 		narrow = narrow_windows(w, &r->bound, a->curve, a->least);
 	return silent < 0 || narrow < 0 ? -ENOMEM : silent + narrow;
@@ -164,6 +182,8 @@ static int make(struct pair_bound *r, const struct pair *pair,
 		ret = left_out_find(&l[way], &pair->direction[way], way, correction, all);
 	if (!ret && !all)
 		reach_phase_steps(&w, l);
+	if (!ret && correction)
+		ret = add_one_way(&w, &silent, pair, correction);
 	for (int way = 0; way < 2 && !ret; way++) {
 		if (!all)
 			ret = left_out_windows(&l[way], limits->slope, &w);

@@ -22,7 +22,7 @@ static const struct wander told = { .left_alone = true };
  * at the beginning and by @later at the end.
  */
 static void make_silent_bound(struct pair_bound *b, int64_t ahead, int64_t later,
-			      const struct wander *wander)
+			      const struct wander *wander, bool is_one_way)
 {
 	const struct correction c[2] = {
 		{ .known = true, .to = 3600 * SEC, .wander = wander },
@@ -36,7 +36,8 @@ static void make_silent_bound(struct pair_bound *b, int64_t ahead, int64_t later
 		int64_t now = i < 60 ? ahead : later;
 
 		add_message(&ps, 0, 1, t, t + now + DELAY);
-		add_message(&ps, 1, 0, t + now + SEC / 2, t + SEC / 2 + DELAY);
+		if (!is_one_way)
+			add_message(&ps, 1, 0, t + now + SEC / 2, t + SEC / 2 + DELAY);
 	}
 	assert_int_equal(pairs_settle(&ps), 0);
 	assert_int_equal(pair_bound_make(b, ps.pair[0], both, &limits), 0);
@@ -55,16 +56,38 @@ static void test_silence(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make_silent_bound(&b, SEC, SEC, &told);
+	make_silent_bound(&b, SEC, SEC, &told, false);
 	assert_true(b.usable);
 	/* A drift of 0.2 ppm/s adds the drift times the hour squared, divided by 8. */
 	assert_in_range(get_half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
 	pair_bound_release(&b);
 
-	make_silent_bound(&b, SEC, SEC, NULL);
+	make_silent_bound(&b, SEC, SEC, NULL, false);
 	assert_true(b.usable);
 	/* A rate of 1500 ppm is possible for half an hour. */
 	assert_in_range(get_half_width(&b, 1800 * SEC), 2500 * 1000 * US, 2700 * 1000 * US);
+	pair_bound_release(&b);
+}
+
+/* The limit that messages of one direction set allows for steering in silences, too. */
+static void test_one_way(void **state)
+{
+	struct pair_bound b;
+	struct range y;
+
+	(void)state;
+	make_silent_bound(&b, SEC, SEC, &told, true);
+	y = rate_bound_at(&b.bound, 1800 * SEC);
+	assert_int_equal(y.lo, INT64_MIN);
+	assert_in_range(y.hi - SEC, 100 * 1000 * US, 400 * 1000 * US);
+	assert_int_equal(b.silent[0], 0);
+	pair_bound_release(&b);
+
+	make_silent_bound(&b, SEC, SEC, NULL, true);
+	y = rate_bound_at(&b.bound, 1800 * SEC);
+	assert_int_equal(y.lo, INT64_MIN);
+	assert_in_range(y.hi - SEC, 2500 * 1000 * US, 2800 * 1000 * US);
+	assert_in_range(b.silent[0], 3300 * SEC, 3600 * SEC);
 	pair_bound_release(&b);
 }
 
@@ -74,7 +97,7 @@ static void test_messages(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make_silent_bound(&b, SEC, SEC, NULL);
+	make_silent_bound(&b, SEC, SEC, NULL, false);
 	assert_in_range(get_half_width(&b, 30 * SEC), DELAY / 2, 10 * DELAY);
 	pair_bound_release(&b);
 }
@@ -103,10 +126,10 @@ static void test_set(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make_silent_bound(&b, SEC, SEC + 3 * SEC, NULL);
+	make_silent_bound(&b, SEC, SEC + 3 * SEC, NULL, false);
 	assert_false(b.usable);
 	pair_bound_release(&b);
-	make_silent_bound(&b, SEC, SEC + SEC / 2, NULL);
+	make_silent_bound(&b, SEC, SEC + SEC / 2, NULL, false);
 	assert_true(b.usable);
 	assert_false(silent_was_set(&b.bound));
 	pair_bound_release(&b);
@@ -156,7 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_silence),	 cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_longest),	 cmocka_unit_test(test_set),
-		cmocka_unit_test(test_set_soon),
+		cmocka_unit_test(test_set_soon), cmocka_unit_test(test_one_way),
 	};
 
 	return cmocka_run_group_tests_name("silent", tests, NULL, NULL);
