@@ -103,12 +103,12 @@ static int note_silences(struct windows *silent, const struct windows *w, size_t
 	return 0;
 }
 
-/* Windows in the silences of a pair with messages in one direction: 0 or -ENOMEM. */
+/* A window without a drift limit, if messages pass in one direction only: 0 or -ENOMEM. */
 static int add_one_way(struct windows *w, struct windows *silent, const struct pair *pair,
 		       const struct correction *correction[2])
 {
 	size_t known = w->num;
-	int ret = silent_windows_one_way(w, pair, correction);
+	int ret = steering_window_one_way(w, pair, correction);
 
 	return ret ? ret : note_silences(silent, w, known);
 }

@@ -158,6 +158,18 @@ int silent_windows(struct windows *add, const struct rate_bound *b,
 	return found;
 }
 
+int steering_window_one_way(struct windows *add, const struct pair *pair,
+			    const struct correction *correction[2])
+{
+	const struct range span = span_of_both(correction);
+	const struct change_window w = { .from = span.lo, .to = span.hi };
+
+	if ((pair->direction[0].envelope.num && pair->direction[1].envelope.num) ||
+	    (is_declared_steady(correction[0]) && is_declared_steady(correction[1])))
+		return 0;
+	return w.from < w.to ? windows_add_one(add, &w) : 0;
+}
+
 /*
  * Does f go further than clocks do, whatever it is within the limits? Two that adjtime(3) slews
  * against each other would; they do it rarely, and one that was set does it at once.
@@ -219,73 +231,20 @@ static bool is_bin_dense(const struct envelope *e, const struct bin *b)
 	return ldexp(1, e->shift) < (double)(b->messages + 1) * (double)LONG_SILENCE;
 }
 
-/* Times without messages of a direction, one after the other. */
-struct silence_search {
-	const struct envelope *direction;
-	size_t bin;   /* the next bin to look at */
-	int64_t last; /* end of the last dense bin */
-	int64_t end;  /* of the search */
-};
-
-/* Find the next time without messages that is long. Return false if there is none. */
-static bool find_silence(struct silence_search *s, struct range *found)
-{
-	const struct envelope *e = s->direction;
-	const int64_t width = INT64_C(1) << e->shift;
-
-	while (s->last < s->end) {
-		while (s->bin < e->num && !is_bin_dense(e, &e->bin[s->bin]))
-			s->bin++;
-		found->lo = s->last;
-		found->hi = s->end;
-		s->last = s->end;
-		if (s->bin < e->num) {
-			const int64_t begin = e->base + e->bin[s->bin++].index * width;
-
-			found->hi = min64(begin, s->end);
-			s->last = max64(found->lo, begin + width);
-		}
-		if (found->hi - found->lo >= LONG_SILENCE)
-			return true;
-	}
-	return false;
-}
-
-int silent_windows_one_way(struct windows *add, const struct pair *pair,
-			   const struct correction *correction[2])
-{
-	const struct range span = span_of_both(correction);
-	const int way = !pair->direction[0].envelope.num;
-	const struct envelope *e = &pair->direction[way].envelope;
-	struct silence_search s = { .direction = e, .last = span.lo, .end = span.hi };
-	const int64_t width = INT64_C(1) << e->shift;
-	struct range found;
-
-	if (pair->direction[!way].envelope.num ||
-	    (is_declared_steady(correction[0]) && is_declared_steady(correction[1])))
-		return 0;
-	while (find_silence(&s, &found)) {
-		/* Messages may be at the far ends of the bins beside it. */
-		const struct change_window w = { .from = found.lo - width, .to = found.hi + width };
-
-		if (windows_add_one(add, &w))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /*
- * Return the part of a time without messages that is in windows. @at: the first window that
- * later times can be in.
+ * Return the part of a time without messages that is in windows; 0 if that time is short.
+ * @at: the first window that later times can be in.
  */
-static int64_t silent_part(const struct windows *w, size_t *at, const struct range *silence)
+static int64_t silent_part(const struct windows *w, size_t *at, int64_t from, int64_t to)
 {
 	int64_t sum = 0;
 
-	while (*at < w->num && w->window[*at].to <= silence->lo)
+	if (to - from < LONG_SILENCE)
+		return 0;
+	while (*at < w->num && w->window[*at].to <= from)
 		(*at)++;
-	for (size_t i = *at; i < w->num && w->window[i].from < silence->hi; i++)
-		sum += min64(silence->hi, w->window[i].to) - max64(silence->lo, w->window[i].from);
+	for (size_t i = *at; i < w->num && w->window[i].from < to; i++)
+		sum += min64(to, w->window[i].to) - max64(from, w->window[i].from);
 	return sum;
 }
 
@@ -293,12 +252,17 @@ int64_t silent_time(const struct envelope *direction, const struct windows *wind
 		    const struct correction *correction[2], int which)
 {
 	const struct range span = span_of_host(correction, which);
-	struct silence_search s = { .direction = direction, .last = span.lo, .end = span.hi };
-	struct range silence;
-	int64_t sum = 0;
+	int64_t sum = 0, from = span.lo;
 	size_t at = 0;
 
-	while (find_silence(&s, &silence))
-		sum += silent_part(windows, &at, &silence);
-	return sum;
+	for (size_t i = 0; i < direction->num; i++) {
+		const struct bin *b = &direction->bin[i];
+		const int64_t begin = direction->base + b->index * (INT64_C(1) << direction->shift);
+
+		if (!is_bin_dense(direction, b))
+			continue;
+		sum += silent_part(windows, &at, from, min64(begin, span.hi));
+		from = max64(from, begin + (INT64_C(1) << direction->shift));
+	}
+	return sum + silent_part(windows, &at, from, span.hi);
 }

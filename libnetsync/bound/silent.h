@@ -19,13 +19,13 @@ int silent_windows(struct windows *add, const struct rate_bound *bound,
 		   const struct correction *correction[2]);
 
 /*
- * If all messages of a pair pass in one direction, add a window for each time of a second or more
- * between them, and before and after them: 0 or -ENOMEM. The bound has one side only, and no
- * width that says whether a daemon can move the clock beyond it. There are no windows if
- * options or readings say that nobody steers the clocks.
+ * If all messages of a pair pass in one direction, add a window for all of the hosts' time: 0 or
+ * -ENOMEM. Such messages show no rate step, as delays may have changed instead; and the bound
+ * has no width that says whether a daemon can move the clock beyond it. There is no window
+ * if options or readings say that nobody steers the clocks.
  */
-int silent_windows_one_way(struct windows *add, const struct pair *pair,
-			   const struct correction *correction[2]);
+int steering_window_one_way(struct windows *add, const struct pair *pair,
+			    const struct correction *correction[2]);
 
 /*
  * Does one of the clocks go further in a silence than any does by itself? Then it was rather
