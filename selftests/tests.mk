@@ -2,7 +2,7 @@
 # Builds and runs the tests; included by the Makefile.
 
 LIB_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard selftests/lib/test_*.c)) \
-	$(BUILD)/selftests/io/test_worker $(BUILD)/selftests/io/test_stream \
+	$(BUILD)/selftests/io/test_worker $(BUILD)/selftests/io/test_stream $(BUILD)/selftests/io/test_spans \
 	$(BUILD)/selftests/sanitized/test_threads \
 	$(BUILD)/selftests/fuzz/random_api
 TOOL_TESTS := $(wildcard selftests/tools/test_*)
@@ -55,6 +55,11 @@ $(BUILD)/selftests/io/test_worker: selftests/io/test_worker.c $(wildcard libnets
 
 $(BUILD)/selftests/io/test_stream: selftests/io/test_stream.c \
 		$(wildcard libnetsync/io/stream/*.[ch] libnetsync/io/worker/*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
+
+$(BUILD)/selftests/io/test_spans: selftests/io/test_spans.c libnetsync/io/names.c \
+		$(addprefix libnetsync/io/spans/,decimal.c decimal.h relations.c relations.h star.c)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
 
