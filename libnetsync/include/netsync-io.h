@@ -471,7 +471,7 @@ struct netsync_io_trace {
 	uint32_t late;	       /* 1 if this is a live session that began before first_ns */
 
 	/* The following members describe the host and its clock. */
-	const char *format; /* "ctf", "trace.dat", "perf.data", "pcap"; owned by the reader */
+	const char *format; /* such as "ctf" or "pcap", as in netsync_io_get_trace(3) */
 	/*
 	 * Host name given by NAME=PATH or stored in the trace; owned by the reader. The name of
 	 * a capture depends on all captures, and is valid until another trace is added.

@@ -235,12 +235,16 @@ static void warn_of_relations(struct netsync_io *io)
 {
 	const struct relations *relations = io->relations;
 	const struct relation_count *count = &relations->incomplete;
+	const bool has_window = io->window.begin_is || io->window.end_is;
 
 	if (count->num)
 		io_warn(io,
-			"%llu of %llu collective operations lack the spans of some ranks (the first is %s of group %s, with %zu of %u ranks); specify the traces of all ranks, recorded during the same steps.",
+			"%llu of %llu collective operations lack the spans of some ranks (the first is %s of group %s, with %zu of %u ranks); %s.",
 			(unsigned long long)count->num, (unsigned long long)relations->used,
-			count->what->text, count->group->text, count->parts, count->members);
+			count->what->text, count->group->text, count->parts, count->members,
+			has_window ?
+				"the time window begins or ends within them, or the traces of some ranks are missing" :
+				"specify the traces of all ranks, recorded during the same steps");
 	count = &relations->mismatched;
 	if (count->num)
 		io_warn(io,
