@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The model of a clock: segments that correct its time, and knots that carry error bounds. See
+ * The model of a clock: segments that correct its time, and knots that have error bounds. See
  * netsync.h.
  */
 #ifndef NETSYNC_CLOCK_H
@@ -13,8 +13,8 @@
 #include "netsync.h"
 
 /*
- * Copy a structure of @size bytes, which starts with its size, to a caller's version of the
- * structure, which may be shorter or longer (to->size). Return 0 or -EINVAL.
+ * Copy a structure of @size bytes to a caller's version of the structure, which may be shorter or
+ * longer (to->size). The structure starts with its size. Return 0 or -EINVAL.
  */
 int copy_sized_struct(void *to, const void *from, uint32_t size);
 
@@ -25,8 +25,8 @@ struct clock_place {
 };
 
 /*
- * Return the range of possible times on the reference clock for a range of times on the host's
- * clock, taking the error bounds into account. Both ranges are in ns.
+ * Convert a range of times on the host's clock to the range of possible times on the reference
+ * clock, including the error bounds. Both ranges are in ns.
  */
 struct range clock_convert_range(const struct netsync_clock *c, struct range t,
 				 struct clock_place *near);

@@ -73,8 +73,8 @@ static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t 
 }
 
 /*
- * Add a message between hosts that are not known to be steered. Times are relative to the hosts'
- * origins.
+ * Add a message between hosts that are not known to be steered. Its times are relative to the
+ * hosts' origins.
  */
 static int add_unsteered_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
 				 int64_t recv)
@@ -91,9 +91,9 @@ static int add_unsteered_message(struct netsync *ns, uint32_t from, uint32_t to,
 }
 
 /*
- * Sort the early messages of a part. Defer messages of hosts that turned out to be steered. If
- * @all is true, use the other messages. Return 0 or -ENOMEM. After -ENOMEM, the next call
- * retries the remaining messages.
+ * Sort the early messages of a part. Defer messages of hosts that have turned out to be steered. If
+ * @all is true, use all other messages. Return 0 or -ENOMEM. After -ENOMEM, the next call tries
+ * again with the remaining messages.
  */
 static int sort_early_messages_of_part(struct netsync *ns, struct early *early, bool all)
 {
@@ -144,8 +144,8 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t s
 	if (is_either_steered(ns, from, to))
 		return defer_message(ns, from, to, send, recv);
 	/*
-	 * Pairs need less memory if messages are added in order of time, so early messages are
-	 * added first.
+	 * Early messages are stored first, because pairs need less memory if messages are added in
+	 * order of time.
 	 */
 	if (early->num >= MOST_EARLY || (early->num && send >= EARLY_NS && recv >= EARLY_NS))
 		ret = sort_early_messages_of_part(ns, early, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* struct netsync: all input, and the results of the last netsync_solve(). */
+/* struct netsync contains all input and the results of the last netsync_solve(). */
 #ifndef NETSYNC_HANDLE_H
 #define NETSYNC_HANDLE_H
 
@@ -16,7 +16,7 @@
 
 /* What the messages in one part of the pairs reveal about a host; see get_pair_part(). */
 struct used {
-	int64_t last; /* the latest time of messages that were used, not deferred, ns */
+	int64_t last; /* latest time of messages that were used and not deferred, ns */
 	struct resolution resolution; /* the resolution of the timestamps */
 };
 
@@ -26,7 +26,7 @@ struct netsync {
 	size_t host_room;
 	struct steering *steering; /* array indexed by host */
 	size_t steering_room;
-	bool steered;		       /* at least one host has clock readings */
+	bool steered;		       /* whether at least one host has clock readings */
 	struct used *used[PAIR_PARTS]; /* arrays indexed by host */
 	size_t used_room[PAIR_PARTS];
 	struct held held;
@@ -63,19 +63,19 @@ static inline void handle_forget_error(struct netsync *ns)
 }
 
 struct steered_hosts handle_get_steered_hosts(const struct netsync *ns);
-/* Collect what the parts of the pairs know about a host, and store it in the host. */
+/* Collect what the parts of the pairs know about a host. Store it in the host. */
 void handle_gather_parts(struct netsync *ns, uint32_t host);
 /* Add a message, whose times are relative to the hosts' origins. Return 0 or -ENOMEM. */
 int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send, int64_t recv);
 /*
- * Sort the early messages. Defer messages of hosts that turned out to be steered. If @all is
- * true, use the other messages. Return 0 or -ENOMEM. After -ENOMEM, the next call retries the
- * remaining messages.
+ * Sort the early messages. Defer messages of hosts that have turned out to be steered. If @all is
+ * true, use all other messages. Return 0 or -ENOMEM. After -ENOMEM, the next call tries again with
+ * the remaining messages.
  */
 int handle_sort_early_messages(struct netsync *ns, bool all);
 /* Forget the results of netsync_solve(). */
 void handle_drop_results(struct netsync *ns);
-/* Return the number of a host, or NO_HOST if no host has that name. */
+/* Return the number of a host, or NO_HOST if no host has this name. */
 uint32_t handle_find_host(const struct netsync *ns, const char *name);
 
 #endif

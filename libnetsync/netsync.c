@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The public calls for input. Each processing step has its own files. */
+/* The public calls for input. Files in other folders contain the processing steps. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -13,12 +13,14 @@
 #include "handle.h"
 #include "save/save.h"
 
-/* Minimum size of struct netsync_packet. Callers may not know the members of later protocols. */
+/*
+ * Minimum size of struct netsync_packet. Older callers do not have the members for later protocols.
+ */
 #define MIN_PACKET_SIZE offsetof(struct netsync_packet, tcp)
 
 /*
- * Add a matched message. If no host is steered, several threads may call this function for pairs
- * in different parts.
+ * Add a matched message. If no host is steered, several threads may call this function at the same
+ * time, for pairs in different parts.
  */
 static int use_matched_message(void *arg, uint32_t from, uint32_t to, int64_t send, int64_t recv)
 {
@@ -67,8 +69,8 @@ struct netsync *netsync_new(void)
 void netsync_free(struct netsync *ns)
 {
 	/*
-	 * A matcher whose threads do not exist in this process stays allocated until the process
-	 * ends.
+	 * If this process lacks the threads of a matcher, the matcher remains allocated until the
+	 * process ends.
 	 */
 	if (!ns || matcher_is_lost(&ns->matcher))
 		return;
@@ -155,8 +157,8 @@ static bool is_time_in_range(int64_t t)
 }
 
 /*
- * Are two times too far apart? Both times satisfy is_time_in_range(), so their difference fits
- * into 64 bits.
+ * Return whether two times are too far apart. Both satisfy is_time_in_range(), so their difference
+ * fits into 64 bits.
  */
 static bool is_time_too_far(int64_t a, int64_t b)
 {
@@ -165,7 +167,7 @@ static bool is_time_too_far(int64_t a, int64_t b)
 	return d > NETSYNC_MAX_SPAN || d < -NETSYNC_MAX_SPAN;
 }
 
-/* Check that a time is valid for a host. Return 0 or a negative errno. */
+/* Check that a time is valid for a host. Return 0 or a negative errno value. */
 static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 {
 	const struct steering *s;
@@ -192,7 +194,7 @@ static int check_host_time(struct netsync *ns, uint32_t host, int64_t t)
 	return 0;
 }
 
-/* Convert a checked time to a time relative to the host's origin, which is its first time. */
+/* Convert a valid time to a time relative to the host's origin, which is the host's first time. */
 static int64_t make_time_relative(struct host *h, int64_t t)
 {
 	if (h->first > h->last)
@@ -234,8 +236,8 @@ static bool is_loopback_address(const uint8_t *addr)
 }
 
 /*
- * Complete a packet with zeros for members that the caller does not know. If this requires a
- * copy, the copy is stored in @room. Return NULL if the size is invalid.
+ * Set members that the caller's version of a packet lacks to zero. If this requires a copy, the
+ * copy is in @room. Return NULL if the size is invalid.
  */
 static const struct netsync_packet *complete_packet(const struct netsync_packet *pkt,
 						    struct netsync_packet *room)
@@ -296,7 +298,7 @@ static void report_watched_packet(const struct netsync *ns, const struct netsync
 	ns->packet_func(ns->packet_data, &told);
 }
 
-/* Add a checked packet event, whose relative time is @t. Return 0 or -ENOMEM. */
+/* Add a valid packet event, whose relative time is @t. Return 0 or -ENOMEM. */
 static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
 	int ret = match_packet(ns, p);
@@ -312,8 +314,8 @@ static int add_checked_packet(struct netsync *ns, const struct netsync_packet *p
 }
 
 /*
- * Add a packet event if other objects match the other shards. In this case, each object counts
- * only some of the events.
+ * Add a packet event if other objects match the other shards. Each object then counts only some of
+ * the events.
  */
 static int add_shared_packet(struct netsync *ns, const struct netsync_packet *p, int64_t t)
 {
@@ -409,7 +411,7 @@ int netsync_push_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 	return 0;
 }
 
-/* Check a clock reading and its host. Return 0 or a negative errno. */
+/* Check a clock reading and its host. Return 0 or a negative errno value. */
 static int check_clock_point(struct netsync *ns, const struct netsync_clock_point *p)
 {
 	const struct host *h;
@@ -489,8 +491,8 @@ void netsync_watch_packets(struct netsync *ns, netsync_packet_func func, void *d
 void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void *data)
 {
 	/*
-	 * Report the messages matched so far to the old callback. If matching failed, the next
-	 * call returns the error again.
+	 * Report messages that have been matched so far to the old callback. If matching fails, the
+	 * next call returns the error again.
 	 */
 	matcher_wait(&ns->matcher);
 	ns->message_func = func;

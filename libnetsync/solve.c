@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* netsync_solve() estimates the clocks of the hosts from the options and all input. */
+/* netsync_solve() estimates the clocks of the hosts from all input, with the given options. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "steer/result.h"
 #include "util/parallel.h"
 
-/* Minimum size of struct netsync_options. Callers may not know later options. */
+/* Minimum size of struct netsync_options. Older callers do not have later options. */
 #define MIN_OPTIONS_SIZE offsetof(struct netsync_options, max_drift_ppm_s)
 
-/* struct netsync_options documents the reason. */
+/* Default limit. struct netsync_options documents the reason for its value. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 /*
- * Slew rate of adjtime(3) (MAX_TICKADJ in Linux), which adds to the rate of the clock, in ppm.
- * This rate is assumed for clocks that may be steered, unless the caller gives a maximum skew.
+ * Slew rate of adjtime(3) (MAX_TICKADJ in Linux), in ppm. It adds to the rate of the clock. It is
+ * assumed for clocks that may be steered, unless the caller gives a maximum skew.
  */
 #define SLEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
@@ -40,7 +40,7 @@ static int estimate_pair(void *arg, size_t i)
 	return 0;
 }
 
-/* Estimate the clocks from raw times, for which the clocks are not steered. */
+/* Estimate the clocks from raw times, for which clocks are not steered. */
 static int solve_raw_times(struct netsync *ns, struct task *task)
 {
 	uint32_t n = (uint32_t)ns->pairs.num;
@@ -95,7 +95,7 @@ static int solve_pairs(struct netsync *ns, struct task *task)
  */
 #define MAX_NAMES_SIZE 256
 
-/* Report that the reference is unknown. The message lists all hosts, or as many as fit. */
+/* Report that the reference is not a known host. The message lists all hosts, or as many as fit. */
 static int fail_for_unknown_reference(struct netsync *ns, const char *reference)
 {
 	char names[MAX_NAMES_SIZE] = "";
@@ -140,7 +140,10 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 				   "the time resolution must be between 0 and %lld ns, not %lld",
 				   (long long)NETSYNC_MAX_RESOLUTION,
 				   (long long)opt->resolution_ns);
-	/* A caller that gives a maximum drift declares that the clocks are not steered. */
+	/*
+	 * If the caller gives a maximum drift, the caller thereby declares that the clocks are not
+	 * steered.
+	 */
 	task->left_alone = opt->max_drift_ppm_s != 0;
 	/*
 	 * The drift is converted from ppm per second, which is 1e-6 per 1e9 ns. If the limit
@@ -150,8 +153,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	/*
-	 * Clock readings reveal that clocks are steered, but not how far they move between
-	 * untrusted readings.
+	 * Clock readings reveal that clocks are steered. They do not reveal how far clocks move in
+	 * untrusted intervals between readings.
 	 */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
 					opt->max_skew_ppm && !ns->steered ? 0 : SLEW_PPM * 1e-6);
@@ -165,8 +168,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 }
 
 /*
- * Settle all pairs. Each host has the resolution of its timestamps so far, or @least, the
- * resolution that the caller gave, if @least is larger.
+ * Settle all pairs. The resolution of a host is that of its timestamps so far, or @least, which the
+ * caller has given, if it is larger.
  */
 static int settle_pairs(struct netsync *ns, double slope, int64_t least)
 {

@@ -28,8 +28,8 @@ int event_fail_stopped(const struct event_reading *reading)
 }
 
 /*
- * Return the reader of the trace @number. On failure, call io_fail(), set *@ret to its result,
- * and return NULL.
+ * Return the reader for the trace @number. On failure, call io_fail(), set *@ret to the result of
+ * io_fail(), and return NULL.
  */
 static const struct trace_reader *find_event_reader(const struct event_reading *reading,
 						    uint32_t number, int *ret)
@@ -51,8 +51,8 @@ static const struct trace_reader *find_event_reader(const struct event_reading *
 }
 
 /*
- * Return the reader of the format that all traces share. On failure, call io_fail(), set *@ret to
- * its result, and return NULL.
+ * Return the reader for the format that all traces have. On failure, call io_fail(), set *@ret to
+ * the result of io_fail(), and return NULL.
  */
 static const struct trace_reader *find_common_event_reader(const struct event_reading *reading,
 							   int *ret)

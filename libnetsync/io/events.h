@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the reader of each format implements so that events.c can read events of any kind. */
+/*
+ * Functions that the reader for a format implements so that events.c can read events of any kind.
+ */
 #ifndef NETSYNC_IO_EVENTS_H
 #define NETSYNC_IO_EVENTS_H
 
@@ -7,11 +9,13 @@
 
 /* First member of the reader's own event structure, to which netsync_io_event.reserved points. */
 struct event_raw {
-	/* Get the value of an existing field, as netsync_io_event_value() does. */
+	/* Get the value of an existing field, like netsync_io_event_value(). */
 	int (*value)(const struct event_raw *raw, uint32_t field, struct netsync_io_value *value);
 };
 
-/* One call of netsync_io_read_events(): its sources, and the function that receives the events. */
+/*
+ * One call of netsync_io_read_events(): its sources, and the function to which events are passed.
+ */
 struct event_reading {
 	struct netsync_io *io;
 	const struct netsync_io_source *sources;
@@ -25,7 +29,7 @@ int ctf_read_events(const struct event_reading *reading);
 int dat_read_events(const struct event_reading *reading);
 int perf_read_events(const struct event_reading *reading);
 
-/* Store the error for a reading that @each stopped. Return its value. */
+/* @each has stopped the reading: store the error, and return the value of @each. */
 int event_fail_stopped(const struct event_reading *reading);
 
 #endif

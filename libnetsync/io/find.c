@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Find the traces in files and directories by their contents, not by their names. */
+/*
+ * Find the traces in files and directories. Traces are recognized by their contents, not by their
+ * names.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -22,7 +25,7 @@ static const struct trace_reader *const readers[] = {
 	&ctf_reader, &tracedat_reader, &perf_reader, &pcap_reader, &kineto_reader,
 };
 
-/* Number of bytes of two files that are compared at a time. Chosen: one page. */
+/* Number of bytes of two files that are compared at a time. Chosen to be one page. */
 #define BLOCK 4096
 
 #define NUM_READERS (sizeof(readers) / sizeof(readers[0]))
@@ -131,7 +134,10 @@ static bool are_files_equal(struct unpacked *a, struct unpacked *b)
 	}
 }
 
-/* Do two files have the same contents, after decompression if they are compressed? */
+/*
+ * Return whether two files have the same contents. If a file is compressed, compare its
+ * decompressed contents.
+ */
 static bool have_same_contents(const struct trace *trace_a, const struct trace *trace_b)
 {
 	struct unpacked a, b;
@@ -148,10 +154,10 @@ static bool have_same_contents(const struct trace *trace_a, const struct trace *
 }
 
 /*
- * Are the two traces the same trace, or copies of it? Copies have the same UUID and time ranges;
- * chunks of a rotated trace have the same UUID but other time ranges. Captures have no UUID, so
- * the bytes of captures with the same time range are compared; if they differ, they do so near
- * the beginning.
+ * Return whether the two traces are one trace, or copies of it. Copies have equal UUIDs and time
+ * ranges. Chunks of a rotated trace have equal UUIDs, but different time ranges. Captures have no
+ * UUID. If two captures have equal time ranges, their bytes are compared; if the bytes differ, they
+ * usually differ near the beginning.
  */
 static bool is_same_trace(const struct trace *a, const struct trace *b)
 {
@@ -212,7 +218,10 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 	return 1;
 }
 
-/* Open and keep a trace. Return 1; 0 if the trace is empty; or a negative value after io_fail(). */
+/*
+ * Open and store a trace. Return 1, or 0 if the trace is empty. On failure, call io_fail() and
+ * return a negative value.
+ */
 static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
 			   const struct found *found, const char *name)
 {
@@ -252,10 +261,10 @@ out:
 
 struct trace_search {
 	unsigned int found;   /* number of traces that a reader claimed */
-	unsigned int usable;  /* number of these that were kept */
+	unsigned int usable;  /* number of these traces that were stored */
 	unsigned int entries; /* number of files and directories in the given directory */
 	unsigned int lost; /* number of inputs not opened because a process was killed or stuck */
-	/* Number of lost inputs, and of unreadable files that look like traces. */
+	/* Number of lost inputs, plus unreadable files that look like traces. */
 	unsigned int skipped;
 	unsigned int links;  /* number of symbolic links, which are not followed */
 	char *link;	     /* path of the first link */
@@ -263,7 +272,7 @@ struct trace_search {
 	char *other;	     /* path of the first such file */
 };
 
-/* Is the path a file that netsync itself writes next to traces? */
+/* Return whether the path is a file that netsync itself writes next to traces. */
 static bool is_own_file(const char *path)
 {
 	static const char *const names[] = { "sync.json", "+live.url", "+relayd.log" };
@@ -322,7 +331,7 @@ const struct trace_reader *io_find_reader(const struct netsync_io *io, struct fo
 	return NULL;
 }
 
-/* Skip a file for the reason passed to io_fail(). Return 0, or -ENOMEM. */
+/* Skip a file. The reason was passed to io_fail(). Return 0 or -ENOMEM. */
 static int skip_unreadable_file(struct netsync_io *io, struct trace_search *search,
 				const char *path, int err)
 {
@@ -332,8 +341,8 @@ static int skip_unreadable_file(struct netsync_io *io, struct trace_search *sear
 }
 
 /*
- * Reject or skip a file that no reader accepts. @is_given means that the user named the file
- * itself, not a directory that contains it.
+ * Reject or skip a file that no reader accepts. @is_given means that the user has named the file
+ * itself, and not a directory that contains it.
  */
 static int refuse_unknown_file(struct netsync_io *io, const struct found *found, bool is_given,
 			       struct trace_search *search)
@@ -360,7 +369,7 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 }
 
 /*
- * Add a trace that a reader claimed. If the trace is in a given directory and cannot be read,
+ * Add a trace that a reader claims. If the trace is inside of a given directory and cannot be read,
  * skip it.
  */
 static int add_claimed_trace(struct netsync_io *io, const struct trace_reader *reader,
@@ -380,8 +389,8 @@ static int add_claimed_trace(struct netsync_io *io, const struct trace_reader *r
 }
 
 /*
- * Examine a file or directory. Return 1 if it is a trace; 0 if not; or a negative value after
- * io_fail().
+ * Examine a file or directory. Return 1 if it is a trace, or 0 if not. On failure, call io_fail()
+ * and return a negative value.
  */
 static int examine_path(struct netsync_io *io, const char *path, const struct stat *st,
 			const char *name, bool is_given, struct trace_search *search)
@@ -480,13 +489,13 @@ bool io_is_open_file(const char *path)
 	       !strncmp(path, "/proc/self/fd/", 14);
 }
 
-/* Is the path the name of an already open file, which needs no probing? */
+/* Return whether the path stands for a file that is already open and so needs no probing. */
 static bool is_pipe_name(const char *path)
 {
 	return !strcmp(path, "-") || io_is_open_file(path);
 }
 
-/* Keep the data of a pipe or of an open file. */
+/* Store the data of a pipe or of an open file. */
 static int keep_given_input(struct netsync_io *io, const char *path, const struct stat *st)
 {
 	const bool is_input = !strcmp(path, STANDARD_INPUT);
@@ -524,7 +533,7 @@ static int check_given_path(struct netsync_io *io, const char **path, struct sta
 	return io_fail(io, -ESPIPE, "%s: not a file, directory or pipe.", *path);
 }
 
-/* Add the trace in the data of a pipe or an open file. */
+/* Add the trace that the data of a pipe or of an open file contain. */
 static int add_kept_input(struct netsync_io *io, const char *path, const char *name,
 			  struct trace_search *search)
 {

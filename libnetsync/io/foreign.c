@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Identify a file that no reader accepts, by its first bytes and its name, and suggest what to
- * do.
- */
+/* Identify a file that no reader accepts by its first bytes and its name. Suggest what to do. */
 #include <ctype.h>
 #include <endian.h>
 #include <stdlib.h>
@@ -11,12 +8,12 @@
 #include "io/io.h"
 #include "io/unpack/unpack.h"
 
-/* A format that is recognized by certain bytes at a certain offset. */
+/* A format that has certain bytes at a certain offset. */
 struct foreign {
 	size_t at;
 	const char *magic;
 	size_t magic_size;
-	bool looks_like; /* the file may contain a trace */
+	bool looks_like; /* whether the file may contain a trace */
 	const char *why; /* why the file is not a trace, and what to do */
 };
 
@@ -71,7 +68,10 @@ static const char *const suffixes[] = {
 
 /* ---- names ----------------------------------------------------------------- */
 
-/* Is the word a known extension, optionally followed by the number of a rotated file? */
+/*
+ * Return whether the word is a known extension. The number of a rotated file may follow the
+ * extension.
+ */
 static bool is_known_suffix(const char *word, size_t len)
 {
 	while (len && isdigit((unsigned char)word[len - 1]))
@@ -82,7 +82,7 @@ static bool is_known_suffix(const char *word, size_t len)
 	return false;
 }
 
-/* Is the name similar to "web.pcap", "web.pcap.gz", "web.pcap12" or "trace.dat"? */
+/* Return whether the name looks like "web.pcap", "web.pcap.gz", "web.pcap12" or "trace.dat". */
 static bool has_name_of_trace(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -121,7 +121,7 @@ static bool is_text_file(const struct found *found)
 	return true;
 }
 
-/* Is the file an output of "netsync sync --format json"? */
+/* Return whether "netsync sync --format json" has written the file. */
 static bool is_result_file(const struct found *found)
 {
 	return found->head[0] == '{' && memmem(found->head, found->head_len, "\"netsync-1\"", 11);

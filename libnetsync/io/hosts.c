@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Make hosts of traces and of the names in text files, numbered in the order of names. A host is
- * one clock: its traces have the same host name, clock name and clock UUID. If network namespaces
- * are hosts, they are added when their first packet is read.
+ * Make hosts for traces and for the names in text files. Hosts are numbered in the order of their
+ * names. A host is one clock: its traces have the same host name, clock name and clock UUID. If
+ * network namespaces are hosts, a host is added when its first packet is read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static bool format_host_name(struct io_host *host, const char *name, const char 
 	return true;
 }
 
-/* Has the machine of a trace traces with different clocks? */
+/* Return whether the machine of a trace has other traces with different clocks. */
 static bool has_other_clocks(const struct netsync_io *io, const struct trace *trace)
 {
 	for (size_t i = 0; i < io->num_traces; i++)
@@ -202,7 +202,10 @@ static int assign_traces_to_host(struct netsync_io *io, struct io_host *host)
 	return ret;
 }
 
-/* Did the user give each of two traces the host name that the other trace contains? */
+/*
+ * Return whether the user has swapped the names of two traces: each trace contains the name that
+ * was given to the other one.
+ */
 static bool have_exchanged_names(const struct trace *a, const struct trace *b)
 {
 	return a->own_name && b->own_name && strcmp(a->own_name, a->host_name) &&
@@ -247,10 +250,7 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num)
 
 		host->index = i;
 		ret = assign_traces_to_host(io, host);
-		/*
-		 * A host that is also named in a text is registered as a whole, whether split or
-		 * not.
-		 */
+		/* If a text also names the host, register it as a whole, even if it is split. */
 		if (!ret && (!host->split || find_name_in_texts(io, host)))
 			ret = register_host(io, host);
 	}
@@ -281,7 +281,10 @@ int io_register_other_hosts(struct netsync_io *io, struct io_host *hosts, size_t
 	return ret;
 }
 
-/* Find or add the host of a namespace. Return its number, or a negative value after io_fail(). */
+/*
+ * Find or add the host that represents a namespace. Return its number. On failure, call io_fail()
+ * and return a negative value.
+ */
 static int register_netns_host(struct netsync_io *io, const struct trace *trace, uint32_t netns)
 {
 	const struct io_host *host = trace->host;

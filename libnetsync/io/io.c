@@ -122,19 +122,19 @@ void io_warn(struct netsync_io *io, const char *format, ...)
 
 struct slices {
 	unsigned int num;
-	uint64_t length_ns; /* length of all slices together (ns) */
+	uint64_t length_ns; /* total length of all slices (ns) */
 };
 
 /*
- * Compute the end of a slice: in the trace's time as printed, or in the host's time if @trace is
- * NULL.
+ * Compute the end of a slice. The result is in the trace's time as printed. If @trace is NULL, it
+ * is in the host's time.
  */
 static int64_t compute_slice_end(const struct io_host *host, const struct trace *trace,
 				 unsigned int slice, const struct slices *slices)
 {
 	__int128 end;
 
-	/* A host has no more packets after its last slice, regardless of the window. */
+	/* Whatever the window is, a host has no more packets after its last slice. */
 	if (slice == slices->num || host->range.hi < host->range.lo)
 		return trace ? trace->window.hi : INT64_MAX;
 	end = host->start_ns - (__int128)(trace ? trace->info.shift_ns : 0) +
@@ -145,7 +145,9 @@ static int64_t compute_slice_end(const struct io_host *host, const struct trace 
 	return end > INT64_MAX ? INT64_MAX : end <= INT64_MIN ? INT64_MIN + 1 : end;
 }
 
-/* Report to netsync.h that all packets of hosts up to the end of a slice were pushed. */
+/*
+ * Tell the library (netsync.h) that all packets of hosts up to the end of a slice have been pushed.
+ */
 static int advance_hosts(struct netsync_io *io, const struct io_host *hosts, size_t num,
 			 unsigned int slice, const struct slices *slices)
 {
@@ -174,8 +176,8 @@ struct slice_turns {
 	struct netsync_io *io;
 	const struct slices *slices;
 	unsigned int jobs;
-	uint64_t ahead; /* number of turns that may be read ahead of the current one */
-	uint64_t begun; /* first turn that was not yet announced to a worker */
+	uint64_t ahead; /* number of turns that may be read ahead of the current turn */
+	uint64_t begun; /* first turn that has not been announced to a worker yet */
 	/* For each trace with its own worker: the number of turns begun but not yet used. */
 	unsigned int *pending;
 	unsigned int reading; /* number of traces with pending turns, at most the number of jobs */

@@ -21,16 +21,16 @@
 #include "netsync-io.h"
 #include "util/number.h"
 
-#define UUID_SIZE 16 /* bytes; RFC 9562 */
+#define UUID_SIZE 16 /* size of a UUID in bytes (RFC 9562) */
 /*
- * Maximum number of hosts named in text files, and of network namespaces that are hosts. A file
- * with more names contains random names, or the wrong column was used. Chosen: the largest
- * machines have this many namespaces.
+ * Maximum number of hosts that text files name, and of network namespaces that are hosts. If a file
+ * has more names, they are random, or the wrong column was used. Chosen: the largest machines have
+ * this many namespaces.
  */
 #define IO_MAX_HOSTS 10000
 /*
- * Number of entries of netsync_io.recent, a cache in front of the tree of observation points.
- * Chosen: few hosts record packets at more points. A further entry costs only 8 bytes.
+ * Number of entries in netsync_io.recent, a cache for the tree of observation points. Chosen: few
+ * hosts record packets at more points, and an entry costs only 8 bytes.
  */
 #define IO_RECENT_POINTS 64
 
@@ -56,51 +56,52 @@ struct netsync_io {
 	char *error;
 	struct trace **traces;
 	size_t num_traces;
-	struct netsync_io_trace *infos; /* after reading: for each trace or part of one */
+	struct netsync_io_trace *infos; /* after reading: one for each trace or part of a trace */
 	size_t num_infos;
 	struct text_input **texts;
 	size_t num_texts;
-	/* Numbers of hosts by the names of hosts in texts and of network namespaces. */
+	/* Numbers of hosts that texts name, and of network namespaces, by name. */
 	struct name_table hosts;
-	bool split_netns;   /* each network namespace is a host */
-	unsigned int jobs;  /* number of traces read at a time; 0 means one for each processor */
-	int64_t timeout_ms; /* longest wait without progress (ms); 0 means the default */
+	bool split_netns;   /* whether each network namespace is a host */
+	unsigned int jobs;  /* number of traces read at a time; 0: one per processor */
+	int64_t timeout_ms; /* longest wait without progress (ms), or 0 for the default */
 	struct disk *disk;  /* the process that reads files */
-	uint64_t *stuck;    /* file systems that were given up, numbered as trace.device */
+	uint64_t *stuck;    /* file systems that were given up, identified as in trace.device */
 	size_t num_stuck;
-	struct left_out *left_out; /* skipped inputs, which could not be opened */
+	struct left_out *left_out; /* inputs that were skipped because they could not be opened */
 	size_t num_left_out;
-	struct netsync_io_window window; /* if all 0, everything is read */
+	struct netsync_io_window window; /* if all members are 0, everything is read */
 	/*
-	 * Windows for text files, by host number, in each host's own time. If NULL, there are no
-	 * limits.
+	 * Windows for text files, in each host's own time, indexed by the host's number. NULL if
+	 * there are no limits.
 	 */
 	struct range *windows;
 	size_t num_windows;
 	bool was_read;
 	struct own_addresses_list *owns; /* addresses of each machine: direction.h */
-	struct live_input *live;	 /* live sessions; NULL if all traces are recorded */
+	struct live_input *live;	 /* live sessions, or NULL if all traces are recorded */
 	/*
-	 * Called with each packet instead of netsync_push_packet(), unless NULL. Packets of
-	 * traces have host 0. Return 0, or a negative value after io_fail().
+	 * Unless NULL, this function is called with each packet in place of netsync_push_packet().
+	 * Packets of traces have host 0. On failure, it calls io_fail() and returns a negative
+	 * value. Otherwise, it returns 0.
 	 */
 	int (*observe)(struct netsync_io *io, const struct netsync_packet *pkt);
 	void *observe_data;
 	/*
-	 * Receives the contents of traces (not of text files). If NULL, they are pushed to
+	 * Receives the contents of traces, but not of text files. If NULL, they are pushed to
 	 * netsync.h.
 	 */
 	const struct io_sink *sink;
-	struct netsync_io_part *part; /* the part that this process reads; NULL if it reads all */
-	bool part_ended;	      /* netsync_io_part.end() is being called */
-	/* Hosts that represent one of several clocks of a machine (relate.c). */
+	struct netsync_io_part *part; /* what this process reads; NULL if everything */
+	bool part_ended;	      /* whether netsync_io_part.end() is being called */
+	/* Hosts that stand for one of several clocks of a machine (relate.c). */
 	struct clock_of_machine *machine_clocks;
 	size_t num_machine_clocks;
 	struct reader_process **processes; /* processes that read traces: reading.c */
 	size_t num_processes;
-	struct served **served; /* servers whose traces other processes read: remote/ */
+	struct served **served; /* servers, whose traces other processes read (remote/) */
 	size_t num_served;
-	struct kept_file *kept; /* open.c: data of files that cannot be read directly */
+	struct kept_file *kept; /* data of files that cannot be read directly (open.c) */
 	size_t num_kept;
 	struct netsync_io *keeper; /* object that keeps the files; NULL if this one does */
 	/* Parts of relations whose other parts were not read yet; NULL before the first part. */
@@ -127,7 +128,7 @@ static inline bool range_contains(const struct range *range, int64_t time_ns)
 	return time_ns >= range->lo && time_ns <= range->hi;
 }
 
-/* Extend a range of times (ns, as the trace prints them). An empty range has hi < lo. */
+/* Extend a range of times (ns, as the trace prints them). If hi < lo, the range is empty. */
 static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 {
 	if (range->hi < range->lo)
@@ -136,7 +137,7 @@ static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 	range->hi = max64(range->hi, hi);
 }
 
-/* The packets of a trace in one network namespace that is a host of its own. */
+/* The packets that a trace has for a network namespace which is a host of its own. */
 struct io_part {
 	uint32_t netns;	  /* inode number of the namespace, as in /proc/PID/ns/net */
 	uint32_t host;	  /* number of the host */
@@ -147,37 +148,40 @@ struct io_part {
 #define CLOCKS_SHOWN 3
 
 /*
- * Readings of several clocks, including the trace's clock, and of CLOCK_MONOTONIC_RAW at one
- * instant.
+ * Readings of several clocks and of CLOCK_MONOTONIC_RAW at one instant. One of the clocks is the
+ * trace's clock.
  */
 struct clock_event {
 	int64_t time_ns; /* time of the trace's clock, as printed */
-	/* Readings of the clocks (ns), one of which is the trace's clock. */
+	/* Readings of the clocks (ns). */
 	int64_t shown_ns[CLOCKS_SHOWN];
 	int64_t raw_ns;	   /* reading of CLOCK_MONOTONIC_RAW */
-	int64_t within_ns; /* bound on the error of raw_ns at time_ns */
-	/* Rate of the trace's clock relative to the raw clock from then on; 0 if unknown. */
+	int64_t within_ns; /* error bound of raw_ns at time_ns */
+	/*
+	 * Rate of the trace's clock relative to the raw clock from this instant on, or 0 if not
+	 * known.
+	 */
 	double rate;
-	uint32_t number; /* number of the previous event plus one; 0 if events are not numbered */
-	bool was_set;	 /* the trace's clock was stepped at this instant */
+	uint32_t number; /* of the previous event, plus one; 0 if events have no numbers */
+	bool was_set;	 /* whether the trace's clock was stepped at this instant */
 };
 
 /*
- * An observation point: where on a host a packet was seen. A packet passes each point once. The
- * reader chooses the numbers, which are compared only within one trace.
+ * An observation point is a place on a host where a packet was seen. A packet passes through each
+ * point once. The reader chooses the numbers, which are compared only within one trace.
  */
 struct observation_point {
 	uint32_t place;	 /* place in the network stack: a tracepoint or interface */
-	uint32_t buffer; /* tracer's buffer number, if several buffers record a packet */
-	uint64_t device; /* network device; 0 if the place belongs to no device */
+	uint32_t buffer; /* number of the tracer's buffer, if several buffers record a packet */
+	uint64_t device; /* network device, or 0 if the place belongs to no device */
 };
 
-/* A packet event or clock event, as readers and their workers pass it on. */
+/* A packet event or clock event, as passed on by readers and their workers. */
 struct event_seen {
 	bool is_clock;
 	union {
 		struct {
-			struct netsync_packet pkt; /* without host and point */
+			struct netsync_packet pkt; /* does not include host and point */
 			struct observation_point at;
 		};
 		struct clock_event clock;
@@ -214,8 +218,8 @@ struct span_part {
 };
 
 /*
- * Functions that receive the findings of readers, with times as printed. Each returns 0, or a
- * negative value after io_fail().
+ * Functions that receive what readers find, with times as printed. Each returns 0. On failure, each
+ * calls io_fail() and returns a negative value.
  */
 struct io_sink {
 	int (*packet)(struct trace *trace, const struct netsync_packet *pkt,
@@ -237,23 +241,26 @@ struct copied {
 	size_t size, room; /* number of bytes used and allocated */
 };
 
-/* The part of a trace that a process of reading.c reads: all of it, or a share of its streams. */
+/*
+ * The part of a trace that a process started by reading.c reads: the whole trace, or a share of its
+ * streams.
+ */
 struct reading_share {
 	struct trace *trace;
 	struct reader_process *by;
-	bool was_asked;	 /* a slice was requested */
-	bool is_awaited; /* the caller waits for the slice */
+	bool was_asked;	 /* whether a slice was requested */
+	bool is_awaited; /* whether the caller waits for the slice */
 	bool has_ended;
-	bool has_warned; /* a warning about the current wait was given */
-	bool was_begun;	 /* slices up to @read_ns were used */
+	bool has_warned; /* whether a warning about the current wait was given */
+	bool was_begun;	 /* whether slices up to @read_ns were used */
 	int64_t read_ns;
-	/* Times of the packets received (ns, as printed); if hi < lo, none. */
+	/* Times of the packets that were received (ns, as printed); if hi < lo, there are none. */
 	struct range packets;
-	void *first; /* io_await_share(): where to store the first record of @first_size bytes */
+	void *first; /* io_await_share() stores the first record here: @first_size bytes */
 	size_t first_size;
 };
 
-/* Number of counts in struct trace_counts, which grow while a trace is read: stream/counts.c. */
+/* Number of counts in struct trace_counts, which grow while a trace is read (stream/counts.c). */
 #define TRACE_COUNTS 7
 
 struct trace_counts {
@@ -263,69 +270,69 @@ struct trace_counts {
 struct trace {
 	struct netsync_io *io;
 	const struct trace_reader *reader;
-	void *state;	 /* the reader's own state */
-	char *path;	 /* path as the search found it */
+	void *state;	 /* state that belongs to the reader */
+	char *path;	 /* path under which the search found it */
 	char *real_path; /* absolute path without symbolic links */
-	uint64_t device; /* file system, as numbered by stat(2); 0 if unknown */
+	uint64_t device; /* file system, as identified by stat(2), or 0 if not known */
 
-	/* Set by open(). */
+	/* open() sets the following members. */
 	char *host_name;
-	char *own_name; /* host name in the trace, if the user gave another name */
+	char *own_name; /* host name that the trace contains, if the user gave another name */
 	/*
-	 * Name that distinguishes the clocks of a machine. NULL means LTTng's default clock or an
-	 * unknown clock. Traces with the same host_name but different clock names belong to
-	 * different hosts.
+	 * Name that distinguishes the clocks of a machine. NULL stands for LTTng's default clock or
+	 * an unknown clock. If two traces have the same host_name but different clock names, they
+	 * belong to different hosts.
 	 */
 	char *clock_name;
 	bool has_clock_uuid;
 	uint8_t clock_uuid[UUID_SIZE];
-	int64_t epoch_ns;      /* time at which the clock reads zero (ns since 1970) */
-	bool is_shifted;       /* printed times differ from the clock's readings */
+	int64_t epoch_ns;      /* time at which the clock shows zero (ns since 1970) */
+	bool is_shifted;       /* whether printed times differ from the clock's readings */
 	bool has_wall;	       /* netsync_io_trace.has_wall */
 	int64_t wall_shift_ns; /* netsync_io_trace.wall_shift_ns */
 	bool has_uuid;
 	uint8_t uuid[UUID_SIZE];
-	struct range range;   /* first and last time of all streams, as printed */
+	struct range range;   /* first and last time in all streams, as printed */
 	uint64_t range_hash;  /* hash of the time ranges of all streams */
-	struct range window;  /* requested time window, as printed; RANGE_ALL if unlimited */
+	struct range window;  /* requested time window, as printed, or RANGE_ALL without limits */
 	const char *readable; /* netsync_io_trace.readable */
-	bool is_grouped;      /* group() was called since the trace was added */
-	uint32_t number;      /* index in netsync_io.traces, valid from io_make_hosts() on */
-	bool is_remote;	      /* another process reads the trace: server @server */
+	bool is_grouped;      /* whether group() was called after the trace was added */
+	uint32_t number;      /* index in netsync_io.traces, from io_make_hosts() on */
+	bool is_remote;	      /* whether another process reads the trace: server @server */
 	size_t server;
-	/* Copies that the server sent. An element is NULL if there is no such file. */
+	/* Copies that the server has sent. NULL if there is no such file. */
 	const struct copied *sidecars[NUM_SIDECARS];
-	bool has_network;  /* has event classes of network events */
-	bool has_netns;	   /* some of these classes record the network namespace */
-	bool has_unusable; /* some of these classes cannot be used; a warning was given */
+	bool has_network;  /* whether there are event classes of network events */
+	bool has_netns;	   /* whether some of these classes record the network namespace */
+	bool has_unusable; /* whether some of these classes cannot be used; a warning was given */
 
-	/* Set while the trace is read. */
+	/* The following members are set while the trace is read. */
 	struct io_host *host;
 	struct netsync_io_trace info;
 	uint32_t num_points;
-	uint32_t max_points;   /* limit; all further points count as one; 0 means no limit */
-	struct io_part *parts; /* sorted by network namespace */
+	uint32_t max_points;   /* 0: no limit; all points beyond it count as one */
+	struct io_part *parts; /* in the order of network namespaces */
 	size_t num_parts;
 	size_t part_room; /* number of parts allocated */
-	/* All clock events, kept for parts in which no packet was seen yet. */
+	/* All clock events. They are needed for parts that have had no packet yet. */
 	struct clock_event *clocks;
 	size_t num_clocks;
 	size_t clock_room;	/* number of clock events allocated */
-	uint64_t without_netns; /* number of packets without namespace, if hosts are split */
+	uint64_t without_netns; /* number of packets without a namespace, if hosts are split */
 	uint64_t out_of_range;	/* number of packets whose time was rejected */
 	uint64_t unused; /* number of packets that the reader could not use; a warning was given */
-	bool clock_is_late; /* a warning about clock events after packets was given */
-	bool has_ended;	    /* read() has returned 0 */
-	bool is_chosen;	    /* the processes that read the trace were chosen */
+	bool clock_is_late; /* whether a warning about clock events after packets was given */
+	bool has_ended;	    /* whether read() has returned 0 */
+	bool is_chosen;	    /* whether the processes that read the trace have been chosen */
 	struct reading_share *shares;
 	uint32_t num_shares;	  /* 0 if this process reads the trace */
-	uint32_t share, of;	  /* in a reader process: number of its share, and of shares */
-	struct trace_counts sent; /* counts already sent to the process that uses the trace */
+	uint32_t share, of;	  /* in a reader process: number of its share, and of all shares */
+	struct trace_counts sent; /* counts that were sent to the process that uses the trace */
 };
 
 /*
- * Number of bytes examined at the beginning of a file. Chosen: more than magic numbers need. The
- * magic number of tar is 257 bytes from the beginning.
+ * Number of bytes at the beginning of a file that are examined. Chosen to exceed what magic numbers
+ * need. The magic number of tar is 257 bytes from the beginning.
  */
 #define HEAD_SIZE 512
 
@@ -335,59 +342,62 @@ struct compression;
 struct found {
 	const char *path;
 	const struct stat *st;
-	const struct compression *compression; /* NULL if it is not compressed */
-	/* First bytes of the file, decompressed if support for its compression is built in. */
+	const struct compression *compression; /* NULL if the file is not compressed */
+	/*
+	 * First bytes of the file. They are decompressed if netsync was built with support for the
+	 * compression.
+	 */
 	uint8_t head[HEAD_SIZE];
-	size_t head_len;    /* number of bytes in @head; 0 for a directory */
-	const char *damage; /* why not even these bytes can be decompressed; NULL if they can */
-	bool is_claimed;    /* a reader that does not read compressed files claimed the file */
+	size_t head_len;    /* number of bytes in @head, or 0 for a directory */
+	const char *damage; /* reason why even these bytes cannot be decompressed, or NULL */
+	bool is_claimed;    /* by a reader that does not read compressed files */
 };
 
 /*
- * foreign.c: return a sentence, without the path, that explains why a file which no reader
- * accepts is not a trace, and what to do. The caller releases the sentence with free(). Set
- * *looks_like if the file's content or name is that of a trace, capture or archive. Return NULL
- * if out of memory.
+ * Explain why a file that no reader accepts is not a trace, and what to do (foreign.c). Return a
+ * sentence without the path, which the caller frees. If the file's content or name is that of a
+ * trace, capture or archive, set *looks_like. Return NULL if out of memory.
  */
 char *io_explain_foreign(const struct found *found, bool *looks_like);
 
 struct trace_reader {
-	const char *format; /* name of the format, as in results and options */
-	/* Ends of sentences that explain how to avoid lost events, and what to record. */
+	const char *format; /* name of the format in results and options */
+	/* Ends of sentences about how to avoid lost events, and about what to record. */
 	const char *avoids_loss;
 	const char *to_record;
-	/* Is a file or directory a trace of this format? */
+	/* Return whether a file or directory is a trace in this format. */
 	bool (*claims)(const struct found *found);
-	/* The reader also reads compressed files, by io_open_plain() or unpacked_open(). */
+	/* Whether the reader also reads compressed files, by io_open_plain() or unpacked_open(). */
 	bool takes_compressed;
 	/*
-	 * Open the trace at trace->path and identify it. Return 0 if it contains no usable
-	 * data, after a warning; 1 if it can be read; or a negative value after io_fail().
-	 * close() is called in every case.
+	 * Open the trace at trace->path and identify it. Return 1 if it can be read. If it contains
+	 * no usable data, print a warning and return 0. On failure, call io_fail() and return a
+	 * negative value. close() is called in all cases.
 	 */
 	int (*open)(struct trace *trace);
 	/*
-	 * Called after traces were added, before their hosts are used. If traces do not contain
-	 * the name of their host, compare all such traces and name their hosts. NULL if each
-	 * trace contains a name. Return 0, -ENOMEM, or a negative value after io_fail().
+	 * Called after traces were added, before their hosts are used. If traces of this format do
+	 * not contain the names of their hosts, compare all such traces and name the hosts. NULL if
+	 * each trace contains a name. Return 0 or -ENOMEM. On another failure, call io_fail() and
+	 * return a negative value.
 	 */
 	int (*group)(const struct netsync_io *io);
 	/*
-	 * Called once, when all traces are open and none was read. Determine what depends on all
-	 * traces together, such as the addresses of each host. NULL if not needed. Return 0, or a
-	 * negative value after io_fail().
+	 * Called once, when all traces are open and none has been read. Determine what depends on
+	 * all traces together, such as the addresses of each host. NULL if not needed. Return 0. On
+	 * failure, call io_fail() and return a negative value.
 	 */
 	int (*prepare)(struct netsync_io *io);
 	/*
-	 * Called once, before ahead() and read(): up to @most processes may read this trace at a
-	 * time. Start further processes by io_start_share(). NULL if only one process can read a
+	 * Called once, before ahead() and read(). At most @most processes may read this trace at a
+	 * time. Start more processes by io_start_share(). NULL if only one process can read a
 	 * trace.
 	 */
 	void (*divide)(struct trace *trace, uint32_t most);
 	/*
-	 * Read until all streams are past @until_ns (as printed) or have ended. Return 1 if
-	 * there is more data; 0 if the whole trace was read; or a negative value after
-	 * io_fail().
+	 * Read until each stream is beyond @until_ns (as printed) or has ended. Return 1 if there
+	 * are more data, or 0 if the whole trace has been read. On failure, call io_fail() and
+	 * return a negative value.
 	 */
 	int (*read)(struct trace *trace, int64_t until_ns);
 	/*
@@ -397,24 +407,24 @@ struct trace_reader {
 	 */
 	void (*ahead)(struct trace *trace, int64_t until_ns);
 	/*
-	 * Does the trace contain no events up to this time, so that read() need not be called
-	 * for it? If NULL, read() is always called.
+	 * Return whether the trace has no events up to this time, so that read() need not be
+	 * called. If NULL, read() is always called.
 	 */
 	bool (*is_idle)(const struct trace *trace, int64_t until_ns);
 	/*
-	 * Return the file descriptor that open() has opened in this process for read(), or -1
-	 * if the file is not open in this process. NULL if read() opens the file.
+	 * Return the file descriptor that open() has opened in this process for read(), or -1 if
+	 * the file is not open in this process. NULL if read() opens the file.
 	 */
 	int (*file)(const struct trace *trace);
 	/*
-	 * Called once before all calls of ahead() and read(), if only trace->window is requested.
-	 * NULL if the reader cannot skip events outside the window, which io_add_packet() and
-	 * similar functions drop anyway.
+	 * Called once before all calls of ahead() and read() if only trace->window is requested.
+	 * NULL if the reader cannot skip events outside of the window. io_add_packet() and similar
+	 * functions drop such events anyway.
 	 */
 	void (*limit)(struct trace *trace);
 	/*
-	 * Explain the status of an io_start_share() process that ended early, possibly because
-	 * the trace is damaged.
+	 * Explain the status of a process that io_start_share() has started and that ended early,
+	 * possibly because the trace is damaged.
 	 */
 	const char *(*why_ended)(int status);
 	void (*close)(struct trace *trace);
@@ -428,8 +438,8 @@ struct trace_reader {
 };
 
 /*
- * Return the first reader that claims a file or directory (find.c). Return NULL if no reader
- * claims it, or if an error occurs, which is stored in *@err.
+ * Return the first reader that claims a file or directory (find.c). If none does, or after an
+ * error, return NULL. An error is stored in *@err.
  */
 const struct trace_reader *io_find_reader(const struct netsync_io *io, struct found *found,
 					  int *err);
@@ -440,16 +450,16 @@ extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
 extern const struct trace_reader kineto_reader;
 
-/* A host: one clock. The traces of a host are adjacent in netsync_io.traces. */
+/* A host, which is one clock. The traces of a host are next to each other in netsync_io.traces. */
 struct io_host {
-	char *name; /* followed by WORD_SLACK readable bytes */
+	char *name; /* WORD_SLACK readable bytes follow */
 	size_t name_len;
-	struct trace *base;  /* first trace; all use its epoch; NULL if the host is only in texts */
-	struct range range;  /* time range of the host's traces, in the base's time (ns) */
-	int64_t start_ns;    /* time at which reading starts, in the base's time (ns) */
-	struct range window; /* requested time window, in the base's time (ns) */
-	bool split;	     /* the host's network namespaces are hosts instead */
-	int number;	     /* number from netsync_add_host(); -1 if the host was not added */
+	struct trace *base; /* first trace, whose epoch all use; NULL if the host is only in texts */
+	struct range range;  /* time range of the host's traces, in the time of @base (ns) */
+	int64_t start_ns;    /* time at which reading starts, in the time of @base (ns) */
+	struct range window; /* requested time window, in the time of @base (ns) */
+	bool split;	     /* the host's network namespaces are hosts in its place */
+	int number;	     /* number from netsync_add_host(), or -1 if the host was not added */
 	size_t index;	     /* index among all hosts, in the order of names */
 };
 
@@ -461,17 +471,20 @@ int io_make_hosts(struct netsync_io *io, struct io_host **hosts, size_t *num);
 void io_free_hosts(struct io_host *hosts, size_t num);
 bool io_is_same_host(const struct trace *a, const struct trace *b);
 /*
- * Compute the time shift of a trace, which converts the trace's times to times of the host's
- * base.
+ * Compute the time shift of a trace. Adding it to the trace's times gives times of the host's base.
  */
 int io_bring_to_base(struct netsync_io *io, struct io_host *host, struct trace *trace);
-/* After reading, add the hosts that were to be split by network namespace but have no packets. */
+/*
+ * After reading, add the hosts that should have been split by network namespace but have no
+ * packets.
+ */
 int io_register_other_hosts(struct netsync_io *io, struct io_host *hosts, size_t num);
 
 /*
- * relate.c: declare that a host is one of several clocks of a machine; keep a reading of the
- * host's clock; relate the clocks after all readings were kept. Return 0, -ENOMEM (for a
- * reading), or a negative value after io_fail().
+ * Functions of relate.c: declare that a host is one of several clocks of a machine; store a reading
+ * of the host's clock; and relate the clocks when all readings have been stored. Each returns 0.
+ * For a reading, -ENOMEM is also possible. On another failure, each calls io_fail() and returns a
+ * negative value.
  */
 int io_add_machine_clock(struct netsync_io *io, const struct io_host *host);
 int io_keep_clock_reading(struct netsync_io *io, const struct netsync_clock_point *point);
@@ -479,18 +492,17 @@ int io_relate_clocks(struct netsync_io *io);
 void io_free_machine_clocks(struct netsync_io *io);
 
 /*
- * Find or add a trace's part for a network namespace. On failure, call io_fail() and return
+ * Find or add the part of a trace for a network namespace. On failure, call io_fail() and return
  * NULL.
  */
 struct io_part *io_find_part(struct trace *trace, uint32_t netns);
-/* printf() format of a namespace's host name: the machine's name, and the inode number. */
+/* printf() format of a namespace's host name: the name of the machine and the inode number. */
 #define NETNS_PREFIX "netns-"
 #define NETNS_HOST "%.*s/" NETNS_PREFIX "%u"
 
 /*
- * Open the nearest sidecar file of this kind, searching from the trace's directory up to the
- * machine's directory (sidecar.c). Return NULL if there is none. Otherwise the caller frees
- * @path.
+ * Open the nearest sidecar file of this kind (sidecar.c). Search from the trace's directory up to
+ * the machine's directory. Return NULL if there is no such file. Otherwise, the caller frees @path.
  */
 struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which, char **path);
 
@@ -502,8 +514,8 @@ struct disk_file *io_open_sidecar(const struct trace *trace, enum sidecar which,
 bool io_find_netns_name(const struct trace *trace, uint32_t netns, char name[NETNS_NAME_SIZE]);
 
 /*
- * Texts are read twice: once to find the host names in them, and once to use their lines. *@done
- * counts steps of progress, TEXT_STEPS for each pass. Chosen, as NUM_SLICES for a trace.
+ * Read texts twice: once to find the names of hosts, and once to use the lines. *@done counts steps
+ * of the progress. Each pass has TEXT_STEPS steps. Chosen as NUM_SLICES for a trace.
  */
 #define TEXT_STEPS 1024
 int io_find_hosts_in_texts(struct netsync_io *io, uint64_t *done);
@@ -519,28 +531,28 @@ void io_close_trace(struct trace *trace);
 void io_free_trace(struct trace *trace);
 
 /*
- * Append an opened trace to netsync_io.traces, with @name as the name of its host unless @name
- * is NULL. Return 1, or a negative value after io_fail().
+ * Append an open trace to netsync_io.traces. Unless @name is NULL, it becomes the name of the
+ * trace's host. Return 1. On failure, call io_fail() and return a negative value.
  */
 int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name);
 
 /* Return the reader of the format with this name, or NULL if there is none. */
 const struct trace_reader *io_find_format(const char *format);
 
-/* part.c: does this process read the messages and packets of texts, or this trace? */
+/* Return whether this process reads the messages and packets in texts, or this trace (part.c). */
 bool io_reads_texts(const struct netsync_io *io);
 bool io_reads_trace(const struct netsync_io *io, const struct trace *trace);
-/* Check that one part reads all traces of each host. Return 0, or the result of io_fail(). */
+/* Check that one part reads all traces of each host. Return 0 or the result of io_fail(). */
 int io_check_part_of_hosts(struct netsync_io *io);
 /*
- * Push a packet or clock event to the process that distributes the events of all parts. If there
- * are no parts, push it to netsync.h. Return the error of that call.
+ * Push a packet or clock event to the process that distributes the events of all parts. Without
+ * parts, push it to netsync.h. Return the error of this call.
  */
 int io_push_packet(struct netsync_io *io, const struct netsync_packet *pkt);
 int io_push_clock(struct netsync_io *io, const struct netsync_clock_point *point);
 /*
- * Report that this process has read a slice. Set *@done to the last slice that all parts have
- * read. Return 0, or the result of io_fail().
+ * Report that this process has read a slice. Set *@done to the last slice that all parts have read.
+ * Return 0 or the result of io_fail().
  */
 int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
 		 unsigned int *done);
@@ -548,13 +560,16 @@ int io_end_slice(struct netsync_io *io, unsigned int slice, unsigned int slices,
 int io_end_part(struct netsync_io *io);
 
 /*
- * window.c: guess each host's time at the start of the longest trace. Return the length of the
+ * Guess each host's time at the start of the longest trace (window.c). Return the length of the
  * longest trace (ns).
  */
 uint64_t io_set_starts(struct io_host *hosts, size_t num);
-/* Set the windows of hosts and their traces. Return 0, or a negative value after io_fail(). */
+/*
+ * Set the windows of hosts and their traces. Return 0. On failure, call io_fail() and return a
+ * negative value.
+ */
 int io_set_windows(struct netsync_io *io, struct io_host *hosts, size_t num);
-/* Is a time of the host with this number in the host's window? */
+/* Return whether a time of the host with this number is in the host's window. */
 bool io_is_time_wanted(const struct netsync_io *io, uint32_t host, int64_t time_ns);
 
 /*
@@ -568,32 +583,32 @@ void io_begin_reading(struct netsync_io *io);
 int io_read_slice(struct trace *trace, int64_t until_ns);
 void io_stop_reading(struct netsync_io *io);
 /*
- * Start a process that reads only this trace, or a share of it. Its task sends one STREAM_OTHER
- * record and then calls io_read_turns(). Return 0 or a negative errno value.
+ * Start a process that reads only this trace, or a share of it. The process must send one
+ * STREAM_OTHER record and then call io_read_turns(). Return 0 or a negative errno value.
  */
 int io_start_share(struct trace *trace, const struct worker_task *task, const void *data);
 /*
- * Wait for the STREAM_OTHER record of such a process. Return 1; 0 if the process has ended; or a
- * negative value after io_fail().
+ * Wait for the STREAM_OTHER record of such a process. Return 1, or 0 if the process has ended. On
+ * failure, call io_fail() and return a negative value.
  */
 int io_await_share(struct trace *trace, uint32_t share, void *record, size_t size);
-/* Stop the process that was started last. Return its status, as worker_stop() does. */
+/* Stop the process that was started last. Return its status like worker_stop(). */
 int io_stop_share(struct trace *trace);
 void io_release_shares(struct trace *trace);
 /*
- * Called in a reader process: read the turns of all traces, or only those of @own, until reading
+ * Called in a reader process: read when requested, all traces or only those of @own, until reading
  * fails or the parent process is gone.
  */
 void io_read_turns(struct netsync_io *io, struct trace *own);
 /*
- * Read a turn, and send the findings under this trace number. Return 0, or a negative value after
- * io_fail().
+ * Read one slice, and send the findings under this trace number. Return 0. On failure, call
+ * io_fail() and return a negative value.
  */
 int io_read_turn(struct trace *trace, uint32_t number, const struct stream_turn *turn);
-/* Return the number of traces to read at a time: the given number, or one for each processor. */
+/* Return the number of traces that are read at a time: the given number, or one per processor. */
 unsigned int io_get_jobs(const struct netsync_io *io);
 
-/* Call group() of all readers if traces were added. Return 0, or a negative value. */
+/* If traces were added, call group() of all readers. Return 0 or a negative value. */
 int io_group_traces(const struct netsync_io *io);
 /*
  * open.c: open files for readers. Data from a pipe, and compressed data that is read at random
@@ -601,31 +616,30 @@ int io_group_traces(const struct netsync_io *io);
  */
 /* Open a file, which may be compressed. Return NULL and set errno on failure. */
 struct disk_file *io_open_file(const struct netsync_io *io, const char *path);
-/* Return the process that reads this object's files. */
+/* Return the process that reads the files of this object. */
 struct disk *io_get_disk(const struct netsync_io *io);
-/* Is the path the name of an open file, which must be read through its descriptor? */
+/*
+ * Return whether the path stands for an open file, which must be read through its file descriptor.
+ */
 bool io_is_open_file(const char *path);
 /* Get the status, as stat(2), of the file that io_open_file() opens. */
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);
 /*
- * Open a file, decompressed to a copy if needed. Return 0, or a negative value after io_fail()
- * with *@opened set to NULL.
+ * Open a file. If necessary, decompress it to a copy. Return 0. On failure, call io_fail(), set
+ * *@opened to NULL, and return a negative value.
  */
 int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **opened);
 /*
- * Keep all data from @fd under the path @path: copy the data of a pipe, and keep a regular file
- * open. Return 0, or a negative value after io_fail().
+ * Store all data from @fd under the path @path: copy the data of a pipe, and keep a regular file
+ * open. Return 0. On failure, call io_fail() and return a negative value.
  */
 int io_keep_open(struct netsync_io *io, const char *path, int fd);
-/*
- * Return the path under which the data of this pipe or open file is kept, or NULL if there is
- * none.
- */
+/* Return the path under which the data of this pipe or open file are stored, or NULL. */
 const char *io_find_kept(const struct netsync_io *io, const struct stat *st);
-/* Return the path of the text input that has this file status, or NULL if there is none. */
+/* Return the path of the text input that has this file status, or NULL. */
 const char *io_find_text(const struct netsync_io *io, const struct stat *st);
 /*
- * Store the descriptors of the kept files in @files, for workers. Return their number,
+ * Store the file descriptors of the kept files in @files, for workers. Return their number,
  * io->num_kept.
  */
 size_t io_list_kept_files(const struct netsync_io *io, int *files);
@@ -645,8 +659,8 @@ struct copy_task {
 };
 
 /*
- * Create the copy of a file for writing, with this mode. Return its descriptor, or a negative
- * value after io_fail().
+ * Create the copy of a file with this mode, for writing. Return a file descriptor. On failure, call
+ * io_fail() and return a negative value.
  */
 int io_create_copy(const struct copy_task *task, mode_t mode);
 
@@ -660,8 +674,8 @@ int io_prepare_readers(struct netsync_io *io);
 void io_divide_traces(struct netsync_io *io, size_t ours);
 
 /*
- * Replace a name by its utf8_escape() form, because terminals obey control characters, and traces
- * are not trusted. Return 0, or -ENOMEM with the name set to NULL.
+ * Replace a name by its utf8_escape() form, because terminals interpret control characters, and
+ * traces are not trusted. Return 0. If out of memory, set the name to NULL and return -ENOMEM.
  */
 int io_make_printable(char **name);
 
@@ -669,17 +683,20 @@ int io_make_printable(char **name);
 int io_make_infos(struct netsync_io *io);
 
 /*
- * Warn that the process that reads a trace ended early because of @why, and that @which (the
- * trace, if empty) was read only up to the last of @packets (not at all, if hi < lo). Return the
- * result of io_add_span().
+ * Warn that the process that reads a trace ended early because of @why. @which (or the trace, if it
+ * is empty) was read only up to the last of @packets (or not at all, if hi < lo). Return the result
+ * of io_add_span().
  */
 int io_warn_broken_off(struct trace *trace, const struct range *packets, const char *which,
 		       const char *why);
 
-/* Report the number of steps done. Return 0, or a negative value to stop. */
+/* Report how many steps are done. Return 0, or a negative value to stop. */
 int io_report_progress(struct netsync_io *io, uint64_t done);
 
-/* Check that a trace or text can still be added. Return 0, or a negative value after io_fail(). */
+/*
+ * Check that a trace or text can still be added. Return 0. On failure, call io_fail() and return a
+ * negative value.
+ */
 int io_check_can_add(struct netsync_io *io, const char *what);
 
 /* Store an error sentence for netsync_io_error(). Return @err. */
@@ -689,9 +706,9 @@ int io_fail_no_memory(struct netsync_io *io);
 /* Store an error sentence for the negative errno @err of opening or reading a file. Return @err. */
 int io_fail_file(struct netsync_io *io, const char *path, int err);
 /*
- * Store an error for a file of @format that cannot be read because of @problem (a clause), or
- * because of @err if @problem is NULL. If the file was not opened (@from is NULL), the error was
- * stored before. Return the negative errno value.
+ * Store an error for a file of @format that cannot be read. The reason is @problem (a clause), or
+ * @err if @problem is NULL. If the file was not opened (@from is NULL), the error was already
+ * stored. Return the negative errno value.
  */
 int io_fail_contents(struct netsync_io *io, const char *path, const struct disk_file *from,
 		     const char *format, const char *problem, int err);
@@ -699,8 +716,8 @@ void io_forget_error(struct netsync_io *io);
 void io_warn(struct netsync_io *io, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Readers pass their findings to the following functions, with times as printed. The functions
- * return 0, or a negative value after io_fail().
+ * Readers pass what they find to the following functions, with times as printed. The functions
+ * return 0. On failure, they call io_fail() and return a negative value.
  */
 /* Add a packet that was seen at pkt->time_ns. */
 int io_add_packet(struct trace *trace, struct netsync_packet *pkt,
@@ -708,11 +725,11 @@ int io_add_packet(struct trace *trace, struct netsync_packet *pkt,
 /* Add readings of several clocks at one instant. */
 int io_add_clock(struct trace *trace, const struct clock_event *clock);
 /*
- * Add readings from a sidecar file. Unlike other readings, they are also used outside the trace's
- * window.
+ * Add readings from a sidecar file. Unlike other readings, they are used even outside of the
+ * trace's window.
  */
 int io_add_sidecar_clock(struct trace *trace, const struct clock_event *clock);
-/* Add a clock event, or a packet as io_add_packet() does, which changes the packet. */
+/* Add a clock event, or a packet like io_add_packet(), which changes the packet. */
 int io_add_event(struct trace *trace, struct event_seen *seen);
 /* Report that the trace has events, of any kind, from @first_ns to @last_ns. */
 int io_add_span(struct trace *trace, int64_t first_ns, int64_t last_ns);

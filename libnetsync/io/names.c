@@ -30,9 +30,9 @@ static uint64_t hash_word(const struct text_word *word)
 }
 
 /*
- * Compare a name with a word that has the same hash; the caller compares the hashes. Different
- * words of the same length up to eight bytes have different hashes, because each step of
- * hash_word() can be inverted.
+ * Compare a name with a word. The caller has checked that both have the same hash. Different words
+ * with the same length of up to eight bytes have different hashes, because each step of hash_word()
+ * can be inverted.
  */
 static bool is_name_of_word(const struct name *name, const struct text_word *word)
 {

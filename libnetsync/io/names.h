@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash table that maps words of text files to numbers chosen by the caller. It is fast enough
- * for every line.
+ * A hash table that maps words in text files to numbers, which the caller chooses. It is fast
+ * enough to be used for every line.
  */
 #ifndef NETSYNC_IO_NAMES_H
 #define NETSYNC_IO_NAMES_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Part of a text, without a terminating NUL. Words are loaded eight bytes at a time, so
+ * Part of a text, without a terminating NUL. Words are loaded in steps of eight bytes, so
  * WORD_SLACK bytes after the last word must be readable.
  */
 #define WORD_SLACK 7
@@ -24,7 +24,7 @@ struct name {
 	char *text;
 	size_t len;
 	uint64_t hash;
-	int number; /* set by the caller; -1 until then */
+	int number; /* the caller sets this; -1 before */
 };
 
 struct name_table {
@@ -35,9 +35,9 @@ struct name_table {
 	size_t slots;	    /* a power of two, or 0 */
 };
 
-/* Find the name that equals a word. Return NULL if there is none. */
+/* Find the name that equals a word. If there is none, return NULL. */
 struct name *names_find(const struct name_table *names, const struct text_word *word);
-/* Find a word's name, or add a copy of the word. Return NULL if out of memory. */
+/* Find the name that equals a word, or add a copy of the word. Return NULL if out of memory. */
 struct name *names_add(struct name_table *names, const struct text_word *word);
 void names_release(struct name_table *names);
 

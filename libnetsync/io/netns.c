@@ -15,17 +15,20 @@
 /* Maximum size of the file (bytes). Chosen: 4096 namespaces with the longest names take 0.6 MB. */
 #define MAX_SIZE (4 << 20)
 
-/* Characters allowed in names of namespaces and containers. Others could break a host's name. */
+/*
+ * Characters that are allowed in names of namespaces and containers. Other characters could make a
+ * host's name ambiguous.
+ */
 static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_@:+";
 
-/* Does the name only contain the inode number, as for a network namespace without a name? */
+/* Return whether the name is only the inode number, as for a network namespace without a name. */
 static bool is_netns_number_name(const char *name)
 {
 	return !strncmp(name, NETNS_PREFIX, strlen(NETNS_PREFIX)) &&
 	       isdigit((unsigned char)name[strlen(NETNS_PREFIX)]);
 }
 
-/* Parse a line. Set @inode, and return the name, or NULL if the name is not valid. */
+/* Parse a line. Set @inode and return the name, or NULL if the name is not valid. */
 static char *parse_netns_line(char *line, unsigned long *inode)
 {
 	int length = 0;
@@ -41,7 +44,9 @@ static char *parse_netns_line(char *line, unsigned long *inode)
 		       NULL;
 }
 
-/* Return false also if another namespace has the same name, because both would become one host. */
+/*
+ * If another namespace has the same name, return false as well, because both would become one host.
+ */
 static bool find_netns_name(FILE *file, uint32_t netns, char name[NETNS_NAME_SIZE])
 {
 	char line[2 * NETNS_NAME_SIZE], *text;

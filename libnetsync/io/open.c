@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Open files by path. A reader opens a file several times, and some readers seek. Data from a
- * pipe is therefore copied to an unnamed file, and so are the contents of a compressed file if
- * its reader requests that.
+ * Open files by path. A reader opens a file several times, and some readers seek. Data from a pipe
+ * are therefore copied to an unnamed file. If a reader requests it, so are the contents of a
+ * compressed file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include "util/array.h"
 #include "util/scratch.h"
 
-/* Number of bytes copied at a time. Chosen. */
+/* Number of bytes that are copied at a time. Chosen. */
 #define COPY_SIZE ((size_t)256 << 10)
 /*
- * Limits of decompression. A file that decompresses to more than MAX_RATIO times its size, and to
- * more than FREE_SIZE bytes, was made to fill the disk. Chosen: the ratio of deflate is at most
- * 1032, that of traces 5 to 50.
+ * Limits for decompression. If a file expands to more than MAX_RATIO times its size and to more
+ * than FREE_SIZE bytes, it was made to fill the disk. Chosen: the ratio is at most 1032 for
+ * deflate, and 5 to 50 for traces.
  */
 #define MAX_RATIO 1000
 #define FREE_SIZE (UINT64_C(1) << 30)
@@ -30,9 +30,9 @@
 struct kept_file {
 	char *path;
 	int fd;
-	bool is_copy; /* an unnamed file on a disk of this machine */
+	bool is_copy; /* whether this is an unnamed file on a disk of this machine */
 	bool is_pipe;
-	struct stat from; /* status of the file or pipe that it was copied from */
+	struct stat from; /* status of the file or pipe whose data were copied */
 };
 
 /* ---- kept files ---------------------------------------------------------- */
@@ -83,8 +83,8 @@ void io_free_kept(struct netsync_io *io)
 }
 
 /*
- * Keep an open file, or close it. If data from a pipe is compressed, keep the decompressed data
- * instead. Return 0, or -ENOMEM after io_fail().
+ * Store an open file, or close it. If data from a pipe are compressed, store the decompressed data.
+ * Return 0. If out of memory, call io_fail() and return -ENOMEM.
  */
 static int keep_file(struct netsync_io *io, const struct kept_file *file)
 {
@@ -112,7 +112,7 @@ static int keep_file(struct netsync_io *io, const struct kept_file *file)
 
 /* ---- copies ---------------------------------------------------------------- */
 
-/* A copy in progress: its source, and its maximum size. */
+/* A copy that is being made: its source and its maximum size. */
 struct copying {
 	struct netsync_io *io;
 	const char *path;
@@ -199,7 +199,10 @@ static int copy_input_to_file(struct copying *copying, int to)
 	return io_fail_file(copying->io, copying->path, (int)len);
 }
 
-/* Copy the data to an unnamed file. Return its descriptor, or a negative value after io_fail(). */
+/*
+ * Copy the data to an unnamed file. Return its file descriptor. On failure, call io_fail() and
+ * return a negative value.
+ */
 static int copy_input_to_scratch(struct copying *copying)
 {
 	int fd, ret;
@@ -262,8 +265,8 @@ int io_create_copy(const struct copy_task *task, mode_t mode)
 }
 
 /*
- * Copy the decompressed contents of @file, and keep the copy. Return 0, or a negative value after
- * io_fail().
+ * Copy the decompressed contents of @file, and store the copy. Return 0. On failure, call io_fail()
+ * and return a negative value.
  */
 static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
 {

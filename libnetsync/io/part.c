@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Read one part of the traces while other processes read the other parts. Packets go to the
+ * Read one part of the traces while other processes read the other parts. Packets are sent to the
  * process that distributes them, and counts to the process that reports all traces.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "io/stream/stream.h"
 
 /*
- * Number of values that netsync_io_save_counts() saves for a trace besides its counts. Each takes
+ * Number of values, besides counts, that netsync_io_save_counts() saves for a trace. A value takes
  * at most ten bytes.
  */
 #define NUMBERS 5
@@ -22,7 +22,7 @@ static const struct trace_counts none;
 #define MAX_COUNT (UINT64_MAX / 4)
 
 /*
- * Return the part that reads a trace. A server belongs to one part, and only describes its traces
+ * Return the part that reads a trace. Each server belongs to one part. It only describes its traces
  * to the other parts.
  */
 static uint32_t find_part_of_trace(const struct netsync_io *io, const struct trace *trace)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Limit the wait for reader processes and pipes that make no progress: first warn, and later end
- * the wait. A process that waits for a dead disk cannot be killed, and is abandoned.
+ * Limit the wait for reader processes and pipes that make no progress. First print a warning, and
+ * later end the wait. A process that waits for a dead disk cannot be killed and is abandoned.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,14 +12,14 @@
 #include "io/patience.h"
 #include "util/array.h"
 
-/* Default limit of netsync_io_set_timeout() (ms). Chosen: as in agents. */
+/* Default limit of netsync_io_set_timeout() (ms). Chosen as in agents. */
 #define TIMEOUT_MS 120000
 /*
- * Maximum wait before the warning (ms). The wait is a quarter of the time limit if that is
- * shorter. Chosen.
+ * Maximum wait before the warning (ms). If a quarter of the time limit is shorter, the warning
+ * comes after this quarter. Chosen.
  */
 #define WARNING_MS 30000
-/* Divisor of the time limit for a file system that was given up before. Chosen. */
+/* The time limit is divided by this for a file system that was given up before. Chosen. */
 #define HASTE 10
 
 struct left_out {
@@ -58,7 +58,7 @@ static void note_stuck_device(struct netsync_io *io, uint64_t device)
 				 NULL :
 				 array_add(&io->stuck, io->num_stuck, sizeof(*last));
 
-	/* If out of memory, the next wait for this device is as long as this one. */
+	/* If out of memory, the next wait for this device is not shortened. */
 	if (!last)
 		return;
 	*last = device;
@@ -165,7 +165,7 @@ bool io_is_lost_error(int err)
 }
 
 /*
- * Add a skipped input to the list, which takes ownership of @why. If @why is NULL, memory is
+ * Add a skipped input to the list, which takes ownership of @why. If @why is NULL, memory was
  * exhausted.
  */
 static int note_skipped_input(struct netsync_io *io, const char *what, char *why)

@@ -28,7 +28,7 @@ static int compare_numbered_points(const void *a, const void *b)
 	return memcmp(&p->at, &q->at, sizeof(p->at));
 }
 
-/* Find an observation point, or add and number it. Return NULL after io_fail(). */
+/* Find an observation point, or add and number it. On failure, call io_fail() and return NULL. */
 static struct numbered_point *find_observation_point(struct trace *trace,
 						     const struct observation_point *at)
 {
@@ -56,8 +56,8 @@ static struct numbered_point *find_observation_point(struct trace *trace,
 }
 
 /*
- * The trace is part of an observation point: records of one packet in two sessions of a host come
- * from two points, so they are not taken for a retransmission.
+ * A trace is a part of an observation point. If two sessions on a host record a packet, the records
+ * come from two points, so that they are not taken for a retransmission.
  */
 static int number_observation_point(struct trace *trace, const struct observation_point *at,
 				    uint32_t *number)
@@ -140,8 +140,8 @@ int io_add_sidecar_clock(struct trace *trace, const struct clock_event *clock)
 }
 
 /*
- * Set a packet's host. Return 1; 0 if the packet cannot be used; or a negative value after
- * io_fail().
+ * Set a packet's host. Return 1, or 0 if the packet cannot be used. On failure, call io_fail() and
+ * return a negative value.
  */
 static int set_packet_host(struct trace *trace, struct netsync_packet *pkt, struct io_part **part)
 {

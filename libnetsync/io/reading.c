@@ -34,10 +34,10 @@
 struct reader_process {
 	struct worker worker;
 	struct stream stream; /* records from the process */
-	/* The only trace that the process reads; NULL if it can read any trace. */
+	/* The only trace that the process reads, or NULL if it can read any trace. */
 	struct trace *of;
 	int status;    /* exit status, if worker.fd < 0 */
-	size_t traces; /* number of traces assigned to the process that it has not ended */
+	size_t traces; /* number of traces assigned to the process that have not ended */
 	/*
 	 * Turns up to @answered were answered, turns up to @sent were sent, and turns up to
 	 * @num are to be sent.
@@ -67,7 +67,10 @@ void io_read_turns(struct netsync_io *io, struct trace *own)
 {
 	int ret = 0;
 
-	/* Shares describe processes of the parent process. This process itself reads the traces. */
+	/*
+	 * Shares describe processes of the parent process. In this process, they do not exist: it
+	 * reads the traces itself.
+	 */
 	for (size_t i = 0; i < io->num_traces; i++)
 		io->traces[i]->num_shares = 0;
 	if (own)
@@ -93,8 +96,8 @@ static void read_any_trace(const void *data)
 /* ---- reader processes ---------------------------------------------------- */
 
 /*
- * Store in @keep the descriptors of files that readers have opened or will open. @keep has
- * capacity for one file of each trace and all kept files.
+ * Store the file descriptors that readers have opened or will open in @keep. @keep has space for
+ * one file of each trace, and for all kept files.
  */
 static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 {
@@ -109,7 +112,7 @@ static size_t collect_reader_files(const struct netsync_io *io, int *keep)
 	return num;
 }
 
-/* Start a reader process. On failure, return NULL and set *@ret to a negative errno value. */
+/* Start a reader process. On failure, set *@ret to a negative errno value and return NULL. */
 static struct reader_process *add_reader_process(struct netsync_io *io,
 						 const struct worker_task *task, const void *data,
 						 int *ret)
@@ -127,13 +130,13 @@ static struct reader_process *add_reader_process(struct netsync_io *io,
 	return process;
 }
 
-/* Start a process that can read any trace. Return NULL if it cannot be started. */
+/* Start a process that can read any trace. If it cannot be started, return NULL. */
 static struct reader_process *start_reader_process(struct netsync_io *io)
 {
 	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
 	struct worker_task task = {
 		.run = read_any_trace,
-		/* The readers apply their own limits, because they belong to this process. */
+		/* The readers in this process apply limits of their own. */
 		.limits = { .memory = UINT64_MAX / 2 },
 		.keep = keep,
 	};
@@ -148,7 +151,10 @@ static struct reader_process *start_reader_process(struct netsync_io *io)
 	return process;
 }
 
-/* Return an idle process, a new process, or the process with the fewest traces. */
+/*
+ * Return an idle process or a new process. If there is none, return the process with the fewest
+ * traces.
+ */
 static struct reader_process *find_reader_process(struct netsync_io *io)
 {
 	const unsigned int jobs = io_get_jobs(io);
@@ -204,8 +210,8 @@ static int add_share(struct trace *trace, struct reader_process *by)
 }
 
 /*
- * Choose a process for a trace before its first slice is read. If there is none, this process
- * reads the trace.
+ * Choose a process for a trace before the trace's first slice is read. If there is no process, this
+ * process reads the trace.
  */
 static void choose_process(struct trace *trace)
 {
@@ -229,7 +235,7 @@ int io_start_share(struct trace *trace, const struct worker_task *task, const vo
 		return ret;
 	process->of = trace;
 	process->stream.trace = trace;
-	/* The first process has already reported the warnings about opening the trace. */
+	/* The first process has already printed the warnings about opening the trace. */
 	process->stream.is_quiet = trace->num_shares > 0;
 	trace->is_chosen = true;
 	ret = add_share(trace, process);
@@ -291,7 +297,7 @@ static void queue_reader_turn(struct reader_process *process, const struct strea
 {
 	if (process->answered > process->num_turns / 2)
 		drop_answered_turns(process);
-	/* If out of memory, stop the worker, which ends its traces. */
+	/* If out of memory, stop the worker. Its traces then end. */
 	if (array_grow(&process->turns, &process->turn_room, process->num_turns, sizeof(*turn))) {
 		process->status = worker_stop(&process->worker);
 		return;
@@ -305,14 +311,14 @@ static void end_share(struct reading_share *share)
 	share->by->traces--;
 }
 
-/* Handle the end of a turn. Return as worker_use functions do. */
+/* Handle the end of a slice. Return the same values as worker_use functions. */
 static int use_turn_end(struct reading_share *share)
 {
 	struct reader_process *process = share->by;
 	const struct stream_turn turn = process->turns[process->answered++];
 
 	send_reader_turns(process);
-	/* Ignore a slice of a trace that ended earlier or was moved to this process. */
+	/* Ignore a slice of a trace that has ended or that was moved to this process. */
 	if (turn.trace != share->trace->number)
 		return 0;
 	share->was_begun = true;
@@ -343,7 +349,7 @@ static int use_reader_record(void *data, const struct worker_head *head, const v
 	ret = stream_use_record(&process->stream, share->trace->io, head, payload);
 	if (ret <= 0)
 		return ret;
-	/* A hostile trace may have manipulated a library in the process. */
+	/* A hostile trace may have taken control of a library in the process. */
 	return process->answered < process->sent ? use_turn_end(share) : -EPROTO;
 }
 
@@ -363,7 +369,7 @@ static void move_traces_from_stuck(struct netsync_io *io, struct reader_process 
 {
 	struct reader_process *to = find_reader_process(io);
 
-	/* If there is no other process, these traces end too, each in its turn. */
+	/* If there is no other process, these traces end as well, when their next slice is due. */
 	if (!to)
 		return;
 	for (size_t i = 0; i < io->num_traces; i++) {
@@ -383,8 +389,8 @@ static void move_traces_from_stuck(struct netsync_io *io, struct reader_process 
 }
 
 /*
- * Return the share that a process is reading, in which it may be stuck. It may differ from the
- * awaited share, whose findings may still be in the memory of the process.
+ * Return the share that a process is reading, and in which it may be stuck. It may differ from the
+ * share for which this process waits, whose findings may still be in the other process's memory.
  */
 static struct reading_share *find_share_being_read(struct reading_share *awaited)
 {
@@ -413,8 +419,8 @@ static bool is_reader_wait_over(void *data, int64_t silent_ms)
 }
 
 /*
- * Wait for the next slice, or the first record, of a process. Return as worker_receive_while()
- * does.
+ * Wait for the next slice or the first record of a process. Return the same values as
+ * worker_receive_while().
  */
 static int await_share(struct reading_share *share)
 {
@@ -444,9 +450,9 @@ int io_await_share(struct trace *trace, uint32_t number, void *record, size_t si
 static int await_reader_slice(struct reading_share *share);
 
 /*
- * Handle a process that ended before its trace, or is stuck: warn that the rest of the trace is
- * lost. If the process is stuck in a trace other than the awaited one, continue with the awaited
- * trace.
+ * Handle a process that has ended before its trace or is stuck: warn that the rest of the trace is
+ * lost. If the process is stuck in another trace, continue with the trace for which this process
+ * waits.
  */
 static int give_up_share(struct reading_share *awaited)
 {
@@ -477,7 +483,7 @@ static int give_up_share(struct reading_share *awaited)
 	return ret || share == awaited ? ret : await_reader_slice(awaited);
 }
 
-/* Use the next slice of a process. Return as trace_reader.read() does. */
+/* Use the next slice of a process. Return the same values as trace_reader.read(). */
 static int await_reader_slice(struct reading_share *share)
 {
 	const int ret = await_share(share);
@@ -489,7 +495,7 @@ static int await_reader_slice(struct reading_share *share)
 
 /* ---- slices -------------------------------------------------------------- */
 
-/* Has the trace no events up to this time? */
+/* Return whether the trace has no events up to this time. */
 static bool is_trace_idle(const struct trace *trace, int64_t until_ns)
 {
 	return trace->reader->is_idle && trace->reader->is_idle(trace, until_ns);
@@ -531,7 +537,7 @@ void io_read_ahead(struct trace *trace, int64_t until_ns)
 		struct reading_share *share = &trace->shares[i];
 		struct reader_process *process = share->by;
 
-		/* If the process has ended, this is noticed in the slice's turn. */
+		/* If the process has ended, this is noticed when the slice is due. */
 		if (share->has_ended || process->worker.fd < 0)
 			continue;
 		if (process->of && !share->was_asked)

@@ -16,26 +16,26 @@
 #include "util/array.h"
 
 /*
- * Maximum frequency error of a clock relative to the raw clock (ns per ns): twice the limit of
+ * Maximum frequency error of a clock relative to the raw clock (ns per ns). Twice the limit of
  * Linux.
  */
 #define MAX_SKEW 1e-3
 
 /*
- * Maximum distance, in raw time (ns), between two readings that are compared. Chosen: "netsync
- * clock-log" reads ten times per second, and the drift in 0.1 s at MAX_SKEW is 0.1 ms, about the
- * delay of a network.
+ * Maximum distance, in raw time (ns), of two readings that are compared. Chosen: "netsync
+ * clock-log" reads clocks ten times per second. In 0.1 s, a clock drifts at MAX_SKEW by 0.1 ms,
+ * which is about the delay of a network.
  */
 #define MAX_APART INT64_C(100000000)
 
-/* Error from rounding readings and rates (ns). */
+/* Error due to the rounding of readings and rates (ns). */
 #define ROUNDING 2
 
 struct machine_clock_reading {
 	int64_t time_ns;
 	int64_t raw_ns;
-	int64_t within_ns; /* bound on the error of raw_ns */
-	double rate;	   /* rate until the next reading; 0 if unknown */
+	int64_t within_ns; /* error bound of raw_ns */
+	double rate;	   /* rate until the next reading, or 0 if not known */
 };
 
 /* One of several clocks of a machine. */
@@ -107,19 +107,25 @@ static bool has_named_clock(const struct clock_of_machine *clock, const char *na
 	return is && !strcmp(is, name);
 }
 
-/* Can this clock be stepped? CLOCK_MONOTONIC, CLOCK_BOOTTIME and the tracers' own clocks cannot. */
+/*
+ * Return whether this clock can be stepped. CLOCK_MONOTONIC, CLOCK_BOOTTIME and tracers' own clocks
+ * cannot.
+ */
 static bool can_clock_be_set(const struct clock_of_machine *clock)
 {
 	return has_named_clock(clock, "realtime") || has_named_clock(clock, "tai");
 }
 
-/* An estimated clock value at a raw time, and the bound on its error. */
+/* An estimated reading of a clock at a raw time, and its error bound. */
 struct clock_estimate {
 	int64_t time_ns;
 	int64_t slack_ns;
 };
 
-/* Does the rate of a reading lead to the next one, so that the clock is linear between them? */
+/*
+ * Return whether the rate of a reading leads to the next reading, so that the clock is linear
+ * between both.
+ */
 static bool is_reading_linear(const struct machine_clock_reading *a,
 			      const struct machine_clock_reading *next)
 {
@@ -144,8 +150,8 @@ static struct clock_estimate estimate_clock_near(const struct machine_clock_read
 }
 
 /*
- * Estimate a clock at a raw time. @at is the last reading that is not after the time. Return
- * false if no reading is near enough.
+ * Estimate a clock at a raw time. @at is the last reading at or before this time. Return false if
+ * no reading is near enough.
  */
 static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int64_t raw_ns,
 			   struct clock_estimate *is)
@@ -168,8 +174,8 @@ static bool estimate_clock(const struct clock_of_machine *clock, size_t at, int6
 }
 
 /*
- * Push a message in each direction. The send time is made so early that it is certainly before
- * the receive time.
+ * Push a message in each direction. The send time is early enough to be certainly before the
+ * receive time.
  */
 static int push_message_pair(struct netsync_io *io, const struct clock_of_machine *a,
 			     const struct clock_estimate *is, const struct clock_of_machine *b,
@@ -190,8 +196,8 @@ static int push_message_pair(struct netsync_io *io, const struct clock_of_machin
 }
 
 /*
- * Relate two clocks at all readings of the second clock. Return the number of readings used, or
- * a negative value.
+ * Relate two clocks at all readings of the second clock. Return the number of readings that were
+ * used, or a negative value.
  */
 static int relate_clocks(struct netsync_io *io, const struct clock_of_machine *a,
 			 const struct clock_of_machine *b)
@@ -223,8 +229,8 @@ static const char *get_clock_name(const struct clock_of_machine *clock)
 }
 
 /*
- * Can the netsync_clock event or "netsync clock-log" read this clock? Some tracers have their own
- * clocks.
+ * Return whether netsync_clock events or "netsync clock-log" can read this clock. Some tracers have
+ * clocks of their own.
  */
 static bool can_clock_be_read(const struct clock_of_machine *clock)
 {
@@ -276,8 +282,8 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 }
 
 /*
- * Is this the clock of a corrected copy? A copy given together with its original is a mistake,
- * about which another warning is given.
+ * Return whether this is the clock of a corrected copy. If a copy and its original are given
+ * together, this is a mistake, about which another warning is printed.
  */
 static bool is_corrected_clock(const struct clock_of_machine *clock)
 {
@@ -286,7 +292,7 @@ static bool is_corrected_clock(const struct clock_of_machine *clock)
 	return name && !strcmp(name, NETSYNC_IO_CORRECTED_CLOCK);
 }
 
-/* Is this clock known more accurately between its readings than the other clock? */
+/* Return whether this clock is known more accurately between its readings than the other clock. */
 static bool is_clock_better_known(const struct clock_of_machine *clock,
 				  const struct clock_of_machine *other)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find the sidecar files of a trace, which "netsync record" writes: names of network namespaces,
- * and clock readings.
+ * Find the sidecar files of a trace, which "netsync record" writes. They contain names of network
+ * namespaces and clock readings.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,7 +27,10 @@ const char *const io_sidecar_names[NUM_SIDECARS] = {
 #define LEVELS 3
 #define UST_LEVELS 3
 
-/* Count the directories between the directory of a trace's domain and the trace's directory. */
+/*
+ * Return the number of directories between the directory of a trace's domain and the trace's
+ * directory.
+ */
 static int count_levels_in_domain(const char *path)
 {
 	const char *below = NULL;
@@ -41,9 +44,9 @@ static int count_levels_in_domain(const char *path)
 }
 
 /*
- * Open a regular file that belongs to the trace's owner or to the reading user, because any
- * user may put a file into a directory above, such as /tmp. Links are not followed, because
- * they may lead out of the recording, and pipes are not waited for.
+ * Open a regular file that belongs to the owner of the trace or to the user who reads it, because
+ * any user may put a file into a directory above, such as /tmp. Do not follow links, because they
+ * may lead out of the recording. Do not wait for pipes.
  */
 static struct disk_file *open_sidecar_file(const struct netsync_io *io, const char *path,
 					   uid_t owner)
@@ -58,7 +61,7 @@ static struct disk_file *open_sidecar_file(const struct netsync_io *io, const ch
 	return NULL;
 }
 
-/* Write a copy from another machine to a scratch file, and open this file. */
+/* Write a copy from another machine to a scratch file. Open this file. */
 static struct disk_file *open_sidecar_copy(const struct copied *copied, char **path)
 {
 	const int fd = copied ? scratch_open_file() : -1;

@@ -60,8 +60,8 @@ static bool has_window(const struct netsync_io *io)
 }
 
 /*
- * Convert a limit to the host's time, or to @none if there is no limit. Return 0, or a negative
- * value after io_fail().
+ * Convert a limit to the host's time. If there is no limit, the result is @none. Return 0. On
+ * failure, call io_fail() and return a negative value.
  */
 static int compute_window_limit(struct netsync_io *io, const struct io_host *host, uint32_t is,
 				int64_t limit_ns, int64_t none, int64_t *ns)
@@ -121,8 +121,8 @@ static void limit_trace_window(struct trace *trace)
 }
 
 /*
- * Limit the host's range, which is divided into slices, to its window. Return true if any event
- * of the host may be in the window.
+ * Limit the host's range, which is divided into slices, to the host's window. Return true if any
+ * event of the host may be in the window.
  */
 static bool clip_host_range(struct io_host *host)
 {
