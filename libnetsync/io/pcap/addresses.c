@@ -13,7 +13,7 @@
 
 struct observed {
 	struct sampling *sampling;
-	struct packet_samples *samples; /* samples of a trace, or an array of samples by host */
+	struct packet_samples *samples; /* of one trace, or one element per host */
 };
 
 static int sample_observed_packet(struct netsync_io *io, const struct netsync_packet *pkt)
@@ -26,7 +26,7 @@ static int sample_observed_packet(struct netsync_io *io, const struct netsync_pa
 		       0;
 }
 
-/* Take samples of text input, which has directions. @samples is an array by host. */
+/* Take samples of text input, which contains directions. @samples has an element for each host. */
 static int sample_texts(struct netsync_io *io, struct sampling *sampling,
 			struct packet_samples *samples)
 {
@@ -60,8 +60,8 @@ static int observe_trace_packets(struct netsync_io *io, const struct trace *trac
 }
 
 /*
- * Take samples of a trace in another format, by reading it once more with a separate
- * netsync_io. Errors are ignored here, because they are reported when the trace is read.
+ * Take samples of a trace in another format. Read the trace once more, with a separate netsync_io.
+ * Ignore errors, because they are reported when the trace itself is read.
  */
 static int sample_directed_trace(struct trace *trace, struct sampling *sampling,
 				 struct packet_samples *samples)
@@ -110,8 +110,8 @@ static void warn_of_inferred_addresses(struct netsync_io *io, const struct watch
 }
 
 /*
- * Use the hardware address that all frames of an interface have in common, if there is only
- * one. If there are several, some may belong to routers.
+ * If all frames of an interface contain one hardware address, and only one, use this address. If
+ * there are several, some may belong to routers.
  */
 static int use_common_macs(struct netsync_io *io, const struct watcher *watcher)
 {
@@ -160,7 +160,7 @@ static int use_inferred_addresses(struct netsync_io *io, const struct watcher *w
 }
 
 /*
- * Does a capture have packets without a direction, and no address of its host is known?
+ * Return whether a capture has packets without a direction while no address of its host is known.
  */
 static bool are_addresses_wanted(const struct netsync_io *io, const struct trace *trace)
 {
@@ -179,7 +179,7 @@ static struct watcher *find_or_add_watcher(struct watcher *watchers, size_t *num
 	return &watchers[(*num)++];
 }
 
-/* Append the samples of a trace to those of another trace of the same host. */
+/* Append the samples of a trace to those of another trace on the same host. */
 static bool append_samples(struct packet_samples *to, struct packet_samples *from)
 {
 	struct sighted *all = realloc(to->of, (to->num + from->num + 1) * sizeof(*all));
@@ -196,8 +196,8 @@ static bool append_samples(struct packet_samples *to, struct packet_samples *fro
 }
 
 /*
- * Register a trace's samples. Samples of all traces are thinned out together, so that all traces
- * have samples of the same packets.
+ * Register the samples of a trace. Samples of all traces are thinned out together, so that all
+ * traces have samples of the same packets.
  */
 static void register_samples(struct sampling *sampling, struct packet_samples *samples)
 {
@@ -205,8 +205,8 @@ static void register_samples(struct sampling *sampling, struct packet_samples *s
 }
 
 /*
- * Take samples of all inputs. @others receives the samples of traces that are not captures, by
- * trace, followed by the samples of text input, by host.
+ * Take samples of all inputs. @others gets the samples of traces that are not captures, one element
+ * per trace, followed by the samples of text input, one element per host.
  */
 static int sample_all_inputs(struct netsync_io *io, struct samplings *samplings,
 			     struct packet_samples *others)
@@ -263,9 +263,9 @@ static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples
 }
 
 /*
- * Mark captures of hosts whose packets no other trace has. Their directions do not matter,
- * because an idle machine is no reason to fail. Whether other traces have the packets is known
- * only if all inputs are captures.
+ * Mark captures of hosts whose packets no other trace has. Their directions do not matter: a
+ * machine without traffic to the others is no reason to fail. Whether other traces have the packets
+ * is known only if all inputs are captures.
  */
 static void mark_lone_captures(struct netsync_io *io, struct watcher *watchers, size_t num)
 {
@@ -282,9 +282,9 @@ static void mark_lone_captures(struct netsync_io *io, struct watcher *watchers, 
 
 static int infer_own_addresses(struct netsync_io *io)
 {
-	/* Further hosts may be in text input. */
+	/* Text input may have more hosts. */
 	const size_t num_others = io->num_traces + netsync_num_hosts(io->ns);
-	/* A capture has three kinds of samples: one in @whole, two in @inside. */
+	/* Each capture has three kinds of samples: one kind in @whole, and two in @inside. */
 	struct packet_samples **all = calloc(2 * io->num_traces + num_others, sizeof(*all));
 	struct packet_samples *others = calloc(num_others, sizeof(*others));
 	struct watcher *watchers = calloc(num_others, sizeof(*watchers));
@@ -329,8 +329,9 @@ static bool has_capture_of_host(const struct netsync_io *io, const char *host)
 }
 
 /*
- * Check that each host with given addresses has captures. Otherwise its name was mistyped, unless
- * captures were skipped, as on a failed disk: the host may be that of a skipped capture.
+ * Check that each host with given addresses has captures. If it has none, its name was mistyped,
+ * unless captures were skipped, for example on a failed disk: the host may be that of a skipped
+ * capture.
  */
 static int check_given_addresses(struct netsync_io *io)
 {
@@ -352,8 +353,8 @@ static int check_given_addresses(struct netsync_io *io)
 }
 
 /*
- * Take the direction from the file's name, such as "db-in.pcap", if the packets agree: each
- * packet that a machine receives has the machine's address. Known addresses take precedence.
+ * If the packets allow this, take the direction from the file's name, such as "db-in.pcap": each
+ * packet that a machine receives contains the machine's address. Known addresses take precedence.
  */
 static void use_direction_from_name(struct netsync_io *io, const struct trace *trace)
 {
@@ -367,7 +368,7 @@ static void use_direction_from_name(struct netsync_io *io, const struct trace *t
 	pcap->unmarked = 0;
 }
 
-/* Is this direction taken from the name of a capture of the host? */
+/* Return whether this direction is taken from the name of one of the host's captures. */
 static bool has_direction_from_name(const struct trace *trace, const char *host_name,
 				    enum frame_mark way)
 {
@@ -396,7 +397,7 @@ static void report_directions_from_names(struct netsync_io *io, size_t first)
 		trace->host_name, out ? "sent" : "received");
 }
 
-/* Are there two hosts whose packets have directions? */
+/* Return whether the packets of at least two hosts have directions. */
 static bool has_directed_pair(const struct netsync_io *io)
 {
 	const char *one = io->hosts.num ? io->hosts.name[0]->text : NULL;
@@ -417,8 +418,8 @@ static bool has_directed_pair(const struct netsync_io *io)
 }
 
 /*
- * Reject a capture whose directions are unknown. If two other hosts can be synchronized without
- * its host, warn; otherwise return the error.
+ * Reject a capture whose directions are not known. If two other hosts can be synchronized, only
+ * print a warning. Otherwise, return the error.
  */
 static int refuse_capture(struct netsync_io *io, const struct trace *capture)
 {
@@ -429,7 +430,7 @@ static int refuse_capture(struct netsync_io *io, const struct trace *capture)
 	if (!has_directed_pair(io))
 		return io_fail(io, -EDESTADDRREQ, problem, capture->path, host, host, "");
 	io_warn(io, problem, capture->path, host, host, " Its packets are not used.");
-	/* The host's other captures need no further warning. */
+	/* No further warnings are needed for the host's other captures. */
 	for (size_t i = 0; i < io->num_traces; i++)
 		if (pcap_is_capture(io->traces[i]) && !strcmp(io->traces[i]->host_name, host))
 			((struct pcap *)io->traces[i]->state)->alone = true;

@@ -24,8 +24,8 @@
 
 /*
  * Initial and maximum size of the window (bytes). The initial size is small because hundreds of
- * captures may be open together. The maximum is larger than any packet that libpcap captures (256
- * KiB), and than most blocks. Chosen.
+ * captures may be open at the same time. The maximum exceeds the size of any packet that libpcap
+ * captures (256 KiB), and of most blocks. Chosen.
  */
 #define FIRST_WINDOW ((size_t)64 << 10)
 #define MAX_WINDOW ((size_t)512 << 10)
@@ -33,7 +33,7 @@
 /* Maximum size of a record (bytes). No packet is longer. Chosen. */
 #define MAX_RECORD ((uint64_t)1 << 20)
 
-/* Maximum number of interfaces, so that a damaged file cannot fill memory. Chosen. */
+/* Maximum number of interfaces. Without a limit, a damaged file could fill the memory. Chosen. */
 #define MAX_INTERFACES 65536
 
 /* ---- bytes ------------------------------------------------------------- */
@@ -75,7 +75,7 @@ uint64_t capture_read_ticks(const struct capture_file *capture, const uint8_t *b
 	       capture_read_u32(capture, bytes + 4);
 }
 
-/* Make the window large enough for @num bytes. */
+/* Enlarge the window so that it holds @num bytes. */
 static int grow_capture_window(struct capture_file *capture, size_t num)
 {
 	size_t room = capture->window_room;
@@ -94,8 +94,8 @@ static int grow_capture_window(struct capture_file *capture, size_t num)
 }
 
 /*
- * Load @num bytes from capture->next on into the window, or as many as the file has. Return the
- * number of bytes, or a negative errno value.
+ * Load @num bytes from capture->next on into the window. If the file has fewer, load these. Return
+ * the number of bytes, or a negative errno value.
  */
 static ssize_t load_capture_window(struct capture_file *capture, size_t num)
 {
@@ -121,7 +121,7 @@ static ssize_t load_capture_window(struct capture_file *capture, size_t num)
 					      capture->end - at < space ? capture->end - at : space,
 					      at);
 
-		/* The packets before the damage are complete. */
+		/* The packets that precede the damage are complete. */
 		if (len == -EILSEQ || !len)
 			break;
 		if (len < 0)
@@ -320,7 +320,7 @@ static int find_block_interface(struct capture_file *capture, struct capture_blo
 	return 1;
 }
 
-/* Set the data of a block, and the position of its options after the data. */
+/* Set the data of a block, and the position of the options that follow the data. */
 static int set_block_data(struct capture_file *capture, struct capture_block *block, size_t at,
 			  uint32_t captured)
 {
@@ -424,7 +424,7 @@ static int read_capture_block(struct capture_file *capture, struct capture_block
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Find the byte order by the first bytes of a file or section. */
+/* Find the byte order from the first bytes of a file or section. */
 static int find_capture_byte_order(struct capture_file *capture, const uint8_t *bytes)
 {
 	uint32_t magic = read_native_u32(bytes), order = read_native_u32(bytes + 8);
@@ -521,8 +521,8 @@ int capture_next_block(struct capture_file *capture, struct capture_block *block
 /* ---- times ------------------------------------------------------------- */
 
 /*
- * Duration of a tick of 10^-i s (ns). This is a table because each packet needs it, and divisions
- * took as long as parsing the packet's headers.
+ * Duration of a tick of 10^-i s (ns). A table is used because each packet needs this, and divisions
+ * would take as long as parsing a packet's headers.
  */
 static const int64_t decimal_ns[RESOLUTION_NS + 1] = {
 	1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1,

@@ -26,7 +26,7 @@ enum capture_kind {
 	CAPTURE_INTERFACE,
 	CAPTURE_PACKET,
 	CAPTURE_STATISTICS, /* statistics of an interface */
-	CAPTURE_RECORD,	    /* not a packet, but Wireshark numbers it as one */
+	CAPTURE_RECORD,	    /* not a packet, but Wireshark assigns a number to it */
 	CAPTURE_OTHER,
 };
 
@@ -38,23 +38,23 @@ enum capture_dir {
 
 struct capture_interface {
 	uint16_t link;	    /* LINKTYPE_... */
-	uint32_t snaplen;   /* maximum number of captured bytes of a packet; 0 if unlimited */
-	uint8_t resolution; /* as if_tsresol: 9 means 10^-9 s, 0x80 + 30 means 2^-30 s */
+	uint32_t snaplen;   /* maximum number of captured bytes per packet, or 0 without a limit */
+	uint8_t resolution; /* like if_tsresol: 9 means 10^-9 s, 0x80 + 30 means 2^-30 s */
 	int64_t offset_s;   /* added to all times (s) */
 };
 
 struct capture_block {
 	enum capture_kind kind;
 	uint64_t at;	      /* offset in the file (bytes) */
-	uint64_t size;	      /* size in the file, with header and trailer (bytes) */
+	uint64_t size;	      /* size in the file, including header and trailer (bytes) */
 	const uint8_t *bytes; /* valid until the next block is read */
-	size_t loaded;	      /* number of bytes in memory */
+	size_t loaded;	      /* number of bytes that are in memory */
 	uint32_t type;	      /* block type of pcapng */
-	size_t options;	      /* offset of the options in the block (bytes); 0 if none */
+	size_t options;	      /* offset of the options in the block (bytes), or 0 without options */
 	const struct capture_interface *interface;
 	uint32_t interface_id;
 
-	/* Members for packet blocks. */
+	/* The following members are only for packet blocks. */
 	bool has_time;
 	size_t time_at; /* offset of @ticks in the block (bytes) */
 	uint64_t ticks; /* in units of the interface's resolution */
@@ -82,7 +82,7 @@ enum {
 #define NG_SECTION UINT32_C(0x0a0d0d0a) /* a palindrome: the same in any byte order */
 #define NG_ORDER UINT32_C(0x1a2b3c4d)	/* byte-order magic of a section */
 
-/* A pcapng option in a block. */
+/* An option in a pcapng block. */
 struct capture_option {
 	uint16_t code;
 	uint16_t len;
@@ -114,12 +114,12 @@ enum {
 struct capture_file {
 	struct unpacked file;
 	bool ng;      /* pcapng */
-	bool swapped; /* the byte order is not this machine's */
+	bool swapped; /* whether the byte order differs from this machine's */
 	uint8_t *window;
 	uint64_t window_at; /* offset in the file (bytes) */
 	size_t window_len;
 	size_t window_room;
-	size_t max_window; /* may be changed after capture_open() */
+	size_t max_window; /* the caller may change this after capture_open() */
 	uint64_t next;	   /* offset of the next block (bytes) */
 	struct capture_interface *interfaces;
 	size_t num_interfaces;
@@ -129,12 +129,12 @@ struct capture_file {
 	const char *damage; /* why capture_next_block() failed (a clause) */
 };
 
-/* Do a file's first bytes identify one of the formats? */
+/* Return whether the first bytes of a file identify one of the formats. */
 bool capture_has_magic(const uint8_t *head, size_t len);
 
 /*
- * Open a capture that is read from @from up to byte @end. Call capture_close(), which also closes
- * @from, in every case. Return 0 or a negative errno value.
+ * Open a capture and read it from @from up to byte @end. capture_close() also closes @from. Call it
+ * even on failure. Return 0 or a negative errno value.
  */
 int capture_open(struct capture_file *capture, struct disk_file *from, uint64_t end);
 void capture_close(struct capture_file *capture);
@@ -153,8 +153,8 @@ int capture_resume(struct capture_file *capture, struct disk_file *from);
 int capture_next_block(struct capture_file *capture, struct capture_block *block);
 
 /*
- * Read the next option of a block. *at is initially block->options. Return false if no option is
- * left.
+ * Read the next option of a block. Before the first call, *at must be block->options. If no option
+ * is left, return false.
  */
 bool capture_next_option(const struct capture_file *capture, const struct capture_block *block,
 			 size_t *at, struct capture_option *option);
@@ -163,10 +163,16 @@ bool capture_next_option(const struct capture_file *capture, const struct captur
 uint16_t capture_read_u16(const struct capture_file *capture, const uint8_t *bytes);
 uint32_t capture_read_u32(const struct capture_file *capture, const uint8_t *bytes);
 uint64_t capture_read_u64(const struct capture_file *capture, const uint8_t *bytes);
-/* Read a pcapng time: two words, the higher one first in either byte order. */
+/*
+ * Read a pcapng time. It consists of two words, of which the higher one comes first in either byte
+ * order.
+ */
 uint64_t capture_read_ticks(const struct capture_file *capture, const uint8_t *bytes);
 
-/* Convert ticks to a time, rounded down. Return false if the time does not fit into 64 bits. */
+/*
+ * Convert ticks to a time, which is rounded down. Return false if the time does not fit into 64
+ * bits.
+ */
 bool capture_convert_ticks(const struct capture_interface *interface, uint64_t ticks,
 			   int64_t *time_ns);
 /* Return the duration of a tick, rounded up (ns). */

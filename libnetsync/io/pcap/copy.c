@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Copy a capture with corrected times. Blocks are copied with new times. Units of time coarser
- * than 1 ns become 1 ns, in the header of a pcap file and in interface blocks.
+ * Copy a capture with corrected times. Units of time coarser than 1 ns are changed to 1 ns, in the
+ * header of a pcap file and in interface blocks.
  */
 #include <byteswap.h>
 #include <errno.h>
@@ -22,15 +22,16 @@ struct capture_copy {
 	void *data;
 	struct capture_file capture;
 	/*
-	 * A second descriptor of the file, for block data that is not in memory. A decompressed
-	 * file is read sequentially there, independently of the capture's own position.
+	 * A second descriptor of the file, to read block data that are not in memory. A
+	 * decompressed file is read from front to back with this descriptor, independently of the
+	 * capture's own position.
 	 */
 	struct unpacked rest;
 	FILE *out;
 	/* The current section, if its header contains its length. */
 	uint64_t section_at; /* offset in the copy (bytes); 0 if there is none */
 	uint64_t section_len;
-	int64_t grown; /* number of bytes inserted in this section, less those omitted */
+	int64_t grown; /* bytes inserted in this section, minus bytes omitted */
 	uint64_t written;
 };
 
@@ -49,7 +50,7 @@ static int put_capture_bytes(struct capture_copy *copy, const void *bytes, size_
 	return fail_capture_write(copy);
 }
 
-/* Write the block from offset @at on, including data that is not in memory. */
+/* Write the block from offset @at on, including data that are not in memory. */
 static int put_rest_of_block(struct capture_copy *copy, const struct capture_block *block,
 			     size_t at)
 {
@@ -99,7 +100,10 @@ int compute_corrected_time(const struct new_times *of, const struct capture_file
 	return ret < 0 ? io_fail(of->io, ret, "%s: copying was stopped.", of->path) : ret;
 }
 
-/* Is the interface's unit of time to be replaced, because it is coarser than 1 ns or binary? */
+/*
+ * Return whether the interface's unit of time must be changed, because it is coarser than 1 ns or
+ * binary.
+ */
 static bool is_unit_coarse(const struct capture_interface *interface)
 {
 	return interface->resolution & 0x80 || interface->resolution < RESOLUTION_NS;
@@ -113,7 +117,7 @@ static int correct_packet_time(struct capture_copy *copy, const struct capture_i
 	return compute_corrected_time(&of, &copy->capture, interface, ticks, time_ns);
 }
 
-/* Correct a time. Return as correct_packet_time() does, with the result in ticks. */
+/* Correct a time. Return the same values as correct_packet_time(). The result is in ticks. */
 static int correct_packet_ticks(struct capture_copy *copy, const struct capture_block *block,
 				uint64_t ticks, uint64_t *new)
 {
@@ -194,8 +198,8 @@ static int copy_packet_block(struct capture_copy *copy, const struct capture_blo
 }
 
 /*
- * Copy interface statistics, whose times are those of the block and of two options. Statistics
- * cover the whole capture, and are never skipped.
+ * Copy interface statistics. The block and two of its options contain times. Statistics are never
+ * skipped, because they are about the whole capture.
  */
 static int copy_statistics_block(struct capture_copy *copy, struct capture_block *block)
 {
@@ -288,7 +292,7 @@ static int copy_interface_block(struct capture_copy *copy, const struct capture_
 
 #define SECTION_LENGTH 16 /* offset in the section's header */
 
-/* Correct the length of a section, which was written before the section's size was known. */
+/* Correct the length of a section. Its header was written when the size was not known yet. */
 static int end_copied_section(struct capture_copy *copy)
 {
 	uint64_t len = copy->section_len + (uint64_t)copy->grown;
@@ -352,9 +356,7 @@ static int copy_capture_blocks(struct capture_copy *copy)
 	while ((ret = capture_next_block(&copy->capture, &block)) > 0) {
 		const bool next = copy->capture.swapped;
 
-		/*
-		 * The length of the previous section has the byte order of that section.
-		 */
+		/* The length of the previous section has that section's byte order. */
 		if (copy->capture.ng && block.kind == CAPTURE_HEADER && block.at) {
 			copy->capture.swapped = swapped;
 			ret = end_copied_section(copy);
@@ -381,7 +383,7 @@ static int open_original_capture(struct capture_copy *copy)
 				     io_open_file(copy->task.io, copy->task.from) };
 	int ret = from[0] && from[1] ? 0 : -errno;
 
-	/* Each function closes its file, whether or not it succeeds. */
+	/* Each of these functions closes its file, even on failure. */
 	copy->capture.file.from = from[0];
 	copy->rest.from = from[1];
 	if (!ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Corrected times of a capture's packets, for copies and for merged captures. */
+/* Corrected times for a capture's packets, for copies and for merged captures. */
 #ifndef NETSYNC_IO_COPY_H
 #define NETSYNC_IO_COPY_H
 
@@ -14,8 +14,8 @@ struct new_times {
 };
 
 /*
- * Get the new time of the block of @capture that was read last, rounded down to ns. Return 0;
- * NETSYNC_IO_LEFT_OUT; or a negative value after io_fail().
+ * Get the corrected time of the block that was last read from @capture, rounded down to ns. Return
+ * 0 or NETSYNC_IO_LEFT_OUT. On failure, call io_fail() and return a negative value.
  */
 int compute_corrected_time(const struct new_times *of, const struct capture_file *capture,
 			   const struct capture_interface *interface, uint64_t ticks,

@@ -22,13 +22,13 @@
 #define SEPARATORS "-_.:+@ "
 
 /*
- * Minimum number of digits of a date, and of a time of day after a separator. %H%M%S has six.
- * Fewer digits may be a machine's number.
+ * Minimum number of digits of a date, and of a time of day that follows a separator. %H%M%S has six
+ * digits. Fewer digits may be a machine's number.
  */
 #define MIN_DATE_DIGITS 8
 #define MIN_TIME_DIGITS 6
 
-/* Name without ending of the capture that "netsync record" puts into a host's directory. */
+/* Name, without ending, of the capture that "netsync record" writes into a host's directory. */
 #define RECORDED_NAME "packets"
 
 static bool is_name_separator(char c)
@@ -37,8 +37,8 @@ static bool is_name_separator(char c)
 }
 
 /*
- * Return the word of a list that equals the @len bytes at @text, ignoring case, or -1 if there
- * is none.
+ * Return the index of the word in a list that equals the @len bytes at @text, regardless of case.
+ * If there is none, return -1.
  */
 static int find_listed_word(const char *const *words, const char *text, size_t len)
 {
@@ -50,7 +50,7 @@ static int find_listed_word(const char *const *words, const char *text, size_t l
 
 /* ---- endings ------------------------------------------------------------- */
 
-/* Return the length of the name without the endings of compressed files. */
+/* Return the length of the name without the endings of compression formats. */
 static size_t strip_compression(const char *name, size_t len)
 {
 	static const char *const endings[] = { "gz",  "zst",  "zstd", "xz", "lz4",
@@ -64,7 +64,7 @@ static size_t strip_compression(const char *name, size_t len)
 	return strip_compression(name, dot - 1);
 }
 
-/* Find ".pcap" or a similar ending in a name of @len bytes. Return @len if there is none. */
+/* Find ".pcap" or a similar ending in a name of @len bytes. If there is none, return @len. */
 static size_t find_capture_ending(const char *name, size_t len)
 {
 	static const char *const endings[] = { ".pcap", ".cap", ".dmp", ".dump" };
@@ -80,7 +80,10 @@ static size_t find_capture_ending(const char *name, size_t len)
 
 /* ---- tokens ---------------------------------------------------------------- */
 
-/* Is the text a word that strftime() writes: a day, a month, AM or PM, or a time zone? */
+/*
+ * Return whether the text is a word that strftime() writes: a day, a month, AM or PM, or a time
+ * zone.
+ */
 static bool is_date_word(const char *text, size_t len)
 {
 	static const char *const words[] = {
@@ -115,7 +118,7 @@ static size_t skip_separators(const char *name, size_t len)
 	return len;
 }
 
-/* Find the start of the run of digits, or of letters, at the end of a name. */
+/* Find the start of the digits, or of the letters, at the end of a name. */
 static size_t find_token_begin(const char *name, size_t len, bool digits)
 {
 	while (len && (digits ? isdigit((unsigned char)name[len - 1]) :
@@ -125,8 +128,8 @@ static size_t find_token_begin(const char *name, size_t len, bool digits)
 }
 
 /*
- * Does the name end in an IPv4 address, as in "web-192.168.10.21"? More than four numbers in a
- * row, or numbers with leading zeros, are a date.
+ * Return whether the name ends with an IPv4 address, as in "web-192.168.10.21". More than four
+ * numbers in a row, or numbers with leading zeros, are a date.
  */
 static bool ends_in_address(const char *name, size_t len)
 {
@@ -152,8 +155,9 @@ static bool ends_in_address(const char *name, size_t len)
 }
 
 /*
- * Return the length of a name without numbers and date words at its end. *@digits is the number
- * of digits removed. A single letter, such as the T in 20261127T093000, needs no separator.
+ * Return the length of a name without the numbers and date words at its end. *@digits is the number
+ * of digits that were removed. A single letter, such as the T in 20261127T093000, needs no
+ * separator.
  */
 static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 {
@@ -182,8 +186,8 @@ static size_t strip_numbers(const char *name, size_t len, size_t *digits)
 }
 
 /*
- * Return the length of a name without the date or time at its end, or 0 if the name is only a
- * date or time.
+ * Return the length of a name without the date or time at its end. If the name is only a date or
+ * time, return 0.
  */
 static size_t strip_date(const char *name, size_t len)
 {
@@ -221,7 +225,7 @@ static char *copy_folder_name(const char *real_path)
 	return from && from < slash ? strndup(from, (size_t)(slash - from)) : strdup("capture");
 }
 
-/* Name the host after the directory. A directory name contains no date or direction. */
+/* Use the directory's name as the name of the host. It contains no date and no direction. */
 static int name_by_folder(struct file_name *name, const char *real_path)
 {
 	name->way = NAME_BOTH;
@@ -237,7 +241,7 @@ int file_name_parse(struct file_name *name, const char *path, const char *real_p
 	const char *slash = strrchr(path, '/');
 	const char *file = slash ? slash + 1 : path;
 	const size_t len = strip_compression(file, strlen(file));
-	/* After the ending, there can only be a counter or a date. */
+	/* Only a counter or a date can follow the ending. */
 	const size_t full = find_capture_ending(file, len);
 	const size_t dated = strip_date(file, full);
 	size_t base_len, stem_len, digits;

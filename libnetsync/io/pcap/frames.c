@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Report a capture's packets with their frame numbers, as Wireshark counts them, so that the
- * frames of messages can be found.
+ * Report a capture's packets with their frame numbers in Wireshark, so that the frames of messages
+ * can be found.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 struct frame_reading {
 	struct capture_file capture;
-	uint64_t number; /* number of the last frame */
+	uint64_t number; /* number of the most recent frame */
 	netsync_io_frame_func each;
 	void *data;
 };
 
 /*
- * Read the packet of a block. Return false if the block has no packet of a supported protocol,
- * or no time.
+ * Read the packet in a block. If the block has no packet of a supported protocol or no time, return
+ * false.
  */
 static bool read_frame_packet(const struct frame_reading *reading,
 			      const struct capture_block *block, struct netsync_io_frame *is,
@@ -42,7 +42,7 @@ static bool read_frame_packet(const struct frame_reading *reading,
 	return true;
 }
 
-/* Report the frame of a packet block. Return 0, or -ECANCELED if each() requested a stop. */
+/* Report the frame in a packet block. Return 0, or -ECANCELED if each() has requested to stop. */
 static int report_block_frame(struct frame_reading *reading, const struct capture_block *block)
 {
 	struct netsync_packet pkt = { 0 };
@@ -57,8 +57,8 @@ static int report_block_frame(struct frame_reading *reading, const struct captur
 }
 
 /*
- * Read all frames. Return 0, also if the rest is damaged, about which netsync_io_read() warns, or
- * a negative value.
+ * Read all frames. Return 0 or a negative value. If the rest is damaged, return 0 as well:
+ * netsync_io_read() prints a warning about the damage.
  */
 static int read_capture_frames(struct frame_reading *reading)
 {

@@ -19,20 +19,17 @@
 #include "util/array.h"
 
 /*
- * Maximum time between two joined captures (ns) whose names differ only by a number that may be a
- * machine's number. The length of the longer capture is used if it is longer. Chosen: even an
- * idle network has some traffic in this time.
+ * Maximum time between two captures that are joined (ns), if their names differ only by a number
+ * that may be a machine's number. If the longer capture is longer than this, its length is used.
+ * Chosen: even an idle network has some traffic in this time.
  */
 #define MAX_GAP INT64_C(60000000000)
 
-/*
- * Maximum difference between timestamps of one packet in several captures of one machine: a tick
- * (ns).
- */
+/* Timestamps of a packet in several captures of one machine differ by at most this: a tick (ns). */
 #define SAME_STAMP 1000
 
 /*
- * Maximum number of captures of a host that overlap with another capture and are read to compare
+ * Maximum number of a host's captures that overlap with another capture and are read to compare
  * packets. Chosen.
  */
 #define MAX_COMPARED 8
@@ -41,7 +38,7 @@
 struct capture_group {
 	struct trace **trace; /* captures, in the order of their first packets */
 	size_t num;
-	struct traits traits; /* traits of all captures together */
+	struct traits traits; /* traits of all captures in the group together */
 	char *name;
 };
 
@@ -72,7 +69,7 @@ static int64_t compute_range_length(const struct range *range)
 	return __builtin_sub_overflow(range->hi, range->lo, &length) ? INT64_MAX : length;
 }
 
-/* Does @b begin more than @slack before the end of @a? */
+/* Return whether @b begins before the end of @a by more than @slack. */
 static bool does_range_begin_before(const struct range *b, const struct range *a, int64_t slack)
 {
 	int64_t begin;
@@ -101,7 +98,7 @@ static bool are_captures_near(const struct trace *a, const struct trace *b)
 	return compute_range_length(&between) <= max64(longer, MAX_GAP);
 }
 
-/* Take samples of one capture. Return 0, or a negative value after io_fail(). */
+/* Take samples of one capture. Return 0. On failure, call io_fail() and return a negative value. */
 static int sample_capture(struct trace *trace, struct sampling *sampling,
 			  struct packet_samples *samples)
 {
@@ -119,7 +116,7 @@ static int sample_capture(struct trace *trace, struct sampling *sampling,
 	return ret;
 }
 
-/* Do both contain a packet that they saw at different times? */
+/* Return whether both contain a packet for which they have different times. */
 static bool have_samples_moved(const struct packet_samples *a, const struct packet_samples *b)
 {
 	int64_t apart;
@@ -137,8 +134,8 @@ static bool have_samples_moved(const struct packet_samples *a, const struct pack
 }
 
 /*
- * Did two captures see a packet at different times, because of different clocks or places? Return
- * a negative value after io_fail().
+ * Return whether two captures have different times for a packet, because they have different clocks
+ * or places. On failure, call io_fail() and return a negative value.
  */
 static int saw_same_packets(struct trace *a, struct trace *b)
 {
@@ -160,7 +157,7 @@ static int saw_same_packets(struct trace *a, struct trace *b)
 
 /* ---- a capture and a group ---------------------------------------------------- */
 
-/* The similarity of the names of two captures. */
+/* How similar the names of two captures are. */
 enum name_likeness {
 	NAMES_DIFFER, /* names differ by a number that may be a machine's number */
 	NAMES_DATED,  /* names differ only by a date or direction */
@@ -176,8 +173,8 @@ static enum name_likeness compare_file_names(const struct trace *a, const struct
 	if (!strcmp(p->dated, q->dated))
 		return NAMES_DATED;
 	/*
-	 * The file "db" may contain both directions of another interface than "db-in" and
-	 * "db-out".
+	 * "db-in" and "db-out" may be captures of one interface, and the file "db" a capture of
+	 * both directions on another interface.
 	 */
 	return p->way != q->way && p->way != NAME_BOTH && q->way != NAME_BOTH &&
 			       !strcmp(p->base, q->base) ?
@@ -186,8 +183,8 @@ static enum name_likeness compare_file_names(const struct trace *a, const struct
 }
 
 /*
- * Return 1 if the capture may belong to the group, judging by this capture of the group; 0 if
- * not; or a negative value after io_fail().
+ * Return 1 if the capture may belong to the group, judging by this capture of the group, or 0 if
+ * not. On failure, call io_fail() and return a negative value.
  */
 static int fits_group_member(const struct trace *member, const struct trace *trace,
 			     enum likeness likeness, unsigned int *compared)
@@ -204,8 +201,8 @@ static int fits_group_member(const struct trace *member, const struct trace *tra
 }
 
 /*
- * Return 1 if all captures of the group allow the capture; 0 if not; or a negative value after
- * io_fail().
+ * Return 1 if the capture may belong to the group, judging by all captures of the group, or 0 if
+ * not. On failure, call io_fail() and return a negative value.
  */
 static int fits_group(const struct capture_group *group, struct trace *trace)
 {
@@ -219,7 +216,7 @@ static int fits_group(const struct capture_group *group, struct trace *trace)
 		struct trace *member = group->trace[i];
 		const bool overlap = do_captures_overlap(member, trace);
 
-		/* The captures are in time order, so one near capture is enough. */
+		/* The captures are in order of time, so one capture that is near is enough. */
 		if (!overlap && is_near)
 			continue;
 		ret = fits_group_member(member, trace, likeness, &compared);
@@ -234,7 +231,7 @@ static int fits_group(const struct capture_group *group, struct trace *trace)
 
 /* ---- groups -------------------------------------------------------------------- */
 
-/* Are both in the same directory? */
+/* Return whether both are in the same directory. */
 static bool are_in_one_folder(const struct trace *a, const struct trace *b)
 {
 	const char *p = strrchr(a->real_path, '/'), *q = strrchr(b->real_path, '/');
@@ -245,8 +242,8 @@ static bool are_in_one_folder(const struct trace *a, const struct trace *b)
 }
 
 /*
- * Find the group of a capture, preferably one with captures in the same directory. Set it to
- * NULL if no group fits.
+ * Find a group for a capture, preferably one that has captures in the same directory. If no group
+ * fits, the result is NULL.
  */
 static int find_fitting_group(const struct alike *alike, struct trace *trace,
 			      struct capture_group **found)
@@ -293,7 +290,7 @@ static int put_capture_in_group(struct alike *alike, struct trace *trace)
 
 /* ---- names ---------------------------------------------------------------------- */
 
-/* Find the name that all captures of a group share. */
+/* Find a name that all captures of a group share. */
 static const char *find_common_name(const struct capture_group *group)
 {
 	const struct file_name *first = get_file_name_of_trace(group->trace[0]);
@@ -317,7 +314,7 @@ static bool is_group_name_shared(const struct alike *alike, const struct capture
 	return false;
 }
 
-/* Return the rank of a group among the groups with the same name, from 1 on. */
+/* Return the rank of a group among the groups with the same name. The first group has rank 1. */
 static unsigned int compute_group_rank(const struct alike *alike, size_t number)
 {
 	unsigned int rank = 1;
@@ -333,7 +330,7 @@ static int rename_trace(struct trace *trace, const char *name, unsigned int rank
 
 	if (!text || io_make_printable(&text))
 		return io_fail_no_memory(trace->io);
-	/* A caller that requested the name before may still use it. */
+	/* A caller may still use the name that it requested before. */
 	if (!strcmp(text, trace->host_name)) {
 		free(text);
 		return 0;
@@ -359,7 +356,7 @@ static int name_capture_groups(struct alike *alike)
 		struct capture_group *group = &alike->group[i];
 		const char *name = find_common_name(group);
 
-		/* The dates in the names distinguish two machines. */
+		/* The machines are only distinguished by the dates in the names. */
 		if (group->num == 1 && is_group_name_shared(alike, group, name))
 			name = get_file_name_of_trace(group->trace[0])->full;
 		group->name = strdup(name);
@@ -406,16 +403,13 @@ static int group_alike_captures(struct alike *alike)
 	return ret;
 }
 
-/* Is the host of a capture named after its file, rather than by the user? */
+/* Return whether a capture's host has its name from the file, and not from the user. */
 static bool is_named_by_file(const struct trace *trace)
 {
 	return pcap_is_capture(trace) && !trace->own_name;
 }
 
-/*
- * List all captures that are named after their files, in order. The caller releases the list with
- * free().
- */
+/* List all captures that have their names from their files, in order. The caller frees the list. */
 static struct trace **list_captures(const struct netsync_io *io, size_t *num)
 {
 	struct trace **list = malloc((io->num_traces + 1) * sizeof(struct trace *));
@@ -460,7 +454,7 @@ int pcap_group_captures(const struct netsync_io *io)
 
 /* ---- reports --------------------------------------------------------------------- */
 
-/* Report which captures with one stem were joined, and which were not. */
+/* Report which captures with one stem were joined and which were not. */
 static void report_captures_of_stem(struct netsync_io *io, struct trace *const *list, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {

@@ -20,10 +20,10 @@
 
 /*
  * Maximum size of a capture's deferred packets (bytes). Chosen: interfaces and queues are written
- * in bursts of some MB. Larger disorder results from concatenated captures.
+ * in bursts of some MB. If packets are more out of order than this, captures were concatenated.
  */
 #define MAX_HELD ((size_t)64 << 20)
-/* Number of blocks between two reports of progress. Chosen. */
+/* Number of blocks between two reports of the progress. Chosen. */
 #define BLOCKS_PER_LOOK 1000
 
 /* ---- reading --------------------------------------------------------------- */
@@ -46,7 +46,7 @@ static void close_merged_capture(struct merged_capture *m)
 	m->is_open = false;
 }
 
-/* Count the bytes of the file that have been read. */
+/* Count the bytes that have been read from the file. */
 static uint64_t count_bytes_read(const struct merged_capture *m)
 {
 	return m->capture.file.compression ? m->capture.file.file_at : m->capture.next;
@@ -58,7 +58,7 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 
 	if (!merge->progress || ++merge->looks % BLOCKS_PER_LOOK)
 		return 0;
-	/* In the second reading several files are open at a time. */
+	/* In the second reading, several files are open at the same time. */
 	if (done > merge->total)
 		done = merge->total;
 	return merge->progress(merge->progress_data, done, merge->total) ?
@@ -66,7 +66,10 @@ static int report_merge_progress(struct capture_merge *merge, const struct merge
 		       0;
 }
 
-/* Read the next block. Return 1; 0 if there is none; or a negative value after io_fail(). */
+/*
+ * Read the next block. Return 1, or 0 if there is none. On failure, call io_fail() and return a
+ * negative value.
+ */
 static int read_merged_block(struct capture_merge *merge, struct merged_capture *m,
 			     struct capture_block *block)
 {
@@ -116,7 +119,7 @@ static uint64_t hash_description_bytes(const uint8_t *bytes, size_t len)
 	return hash;
 }
 
-/* Return the number of the interface with this description, and add it if it is new. */
+/* Return the number of the interface with this description. If there is none, add it. */
 static int number_interface(struct capture_merge *merge, struct ng_block *block, uint32_t *number)
 {
 	const uint64_t hash = hash_description_bytes(block->bytes, block->len);
@@ -148,7 +151,7 @@ static int number_interface(struct capture_merge *merge, struct ng_block *block,
 	return 0;
 }
 
-/* Write the interface's name, such as "web/eth0", or "web" if the device is unknown. */
+/* Write the name of an interface, such as "web/eth0", or "web" if the device is not known. */
 static void put_interface_name(struct ng_block *block, const struct merged_capture *m,
 			       const char *device, size_t len)
 {
@@ -160,7 +163,7 @@ static void put_interface_name(struct ng_block *block, const struct merged_captu
 	free(name);
 }
 
-/* Write the description of an interface: the capture's own, then the caller's. */
+/* Write the description of an interface: first the capture's description, then the caller's. */
 static void put_interface_description(struct ng_block *block, const struct merged_capture *m,
 				      const char *own, size_t len)
 {
@@ -236,7 +239,7 @@ static int describe_interface(struct capture_merge *merge, struct merged_capture
 
 /* ---- the first reading ------------------------------------------------------ */
 
-/* Record the time of a packet, and by how much an earlier packet in the file was later. */
+/* Record the time of a packet, and how much later an earlier packet in the file was. */
 static int scan_merged_packet(struct capture_merge *merge, struct merged_capture *m,
 			      const struct capture_block *block)
 {
@@ -280,8 +283,8 @@ static int scan_merged_block(struct capture_merge *merge, struct merged_capture 
 		return scan_merged_packet(merge, m, block);
 	case CAPTURE_STATISTICS:
 		/*
-		 * Check all times first, so that a time that cannot be corrected is found
-		 * before writing.
+		 * Check all times before anything is written, so that a time that cannot be
+		 * corrected is found early.
 		 */
 		ret = find_merged_time(merge, m, block, block->ticks, &time_ns);
 		return ret < 0 ? ret : 0;
@@ -316,7 +319,7 @@ static int scan_merged_capture(struct capture_merge *merge, struct merged_captur
 		m->end = m->capture.next;
 	close_merged_capture(m);
 	merge->done += m->size;
-	/* A capture without packets may contain statistics, and is written last. */
+	/* If a capture has no packets, it may have statistics. It is written last. */
 	if (!m->has_packets)
 		m->first_ns = INT64_MAX;
 	m->newest_ns = INT64_MIN;
@@ -370,7 +373,7 @@ static int write_merged_block(struct capture_merge *merge)
 
 static int write_merged_section(struct capture_merge *merge, const char *comment)
 {
-	/* Byte order, version 1.0, and an unknown length. */
+	/* The section has the byte order magic, the version 1.0 and an unknown length. */
 	static const uint16_t version[] = { 1, 0 };
 	static const int64_t length = -1;
 	int ret;
@@ -396,7 +399,7 @@ static uint32_t get_output_interface(const struct merged_capture *m,
 	return m->interfaces[m->section + block->interface_id];
 }
 
-/* End the options of a block, if it has options from offset @first on. */
+/* If a block has options from offset @first on, end them. */
 static void end_block_options(struct ng_block *to, size_t first)
 {
 	if (to->len > first)
@@ -435,7 +438,10 @@ static int write_merged_statistics(struct capture_merge *merge, const struct mer
 static int make_packet_block(const struct merged_capture *m, const struct capture_block *block,
 			     int64_t time_ns, struct ng_block *to)
 {
-	/* An obsolete packet block contains the number of lost packets there, or all ones. */
+	/*
+	 * In an obsolete packet block, the number of lost packets is in this place, or all bits are
+	 * ones.
+	 */
 	const uint16_t drops = block->type == NG_OLD_PACKET ?
 				       capture_read_u16(&m->capture, block->bytes + 10) :
 				       UINT16_MAX;
@@ -518,8 +524,8 @@ static int use_merged_block(struct capture_merge *merge, struct merged_capture *
 }
 
 /*
- * Read until no packet can follow that is earlier than the first deferred packet. Blocks
- * without a position among the packets are written immediately.
+ * Read until no later packet can be earlier than the first deferred packet. Blocks that have no
+ * place among the packets are written immediately.
  */
 static int hold_more_packets(struct capture_merge *merge, struct merged_capture *m)
 {

@@ -105,7 +105,7 @@ void ng_put_text(struct ng_block *block, uint16_t code, const char *text)
 
 /* ---- byte order ---------------------------------------------------------- */
 
-/* Reverse the bytes of each complete word of @size bytes from offset @from on. */
+/* Reverse the bytes of each complete word. Words have @size bytes and begin at offset @from. */
 static void swap_words(uint8_t *bytes, size_t len, size_t from, size_t size)
 {
 	for (; from + size <= len; from += size)
@@ -117,7 +117,7 @@ static void swap_words(uint8_t *bytes, size_t len, size_t from, size_t size)
 		}
 }
 
-/* Options that contain numbers of @size bytes; all other options contain text or bytes. */
+/* Options that contain numbers with @size bytes. All other options contain text or bytes. */
 static const struct number_option {
 	enum capture_kind kind;
 	uint16_t code;
@@ -143,8 +143,8 @@ static const struct number_option {
 };
 
 /*
- * Custom options begin with a 4-byte enterprise number, which determines the meaning of the
- * rest.
+ * Return whether this is a custom option. It begins with a 4-byte enterprise number, on which the
+ * meaning of the rest depends.
  */
 static bool is_custom_option(uint16_t code)
 {
@@ -164,7 +164,10 @@ static void swap_option_words(uint8_t *value, const struct capture_block *from,
 	}
 }
 
-/* Does the option contain numbers of unknown size, whose byte order cannot be changed? */
+/*
+ * Return whether the option may contain numbers of unknown size, so that its byte order cannot be
+ * changed.
+ */
 static bool is_option_unswappable(const struct capture_block *from,
 				  const struct capture_option *option)
 {
@@ -196,7 +199,7 @@ static bool is_block_whole(const struct capture_block *from)
 	return from->loaded == from->size;
 }
 
-/* Copy the options after the body of such a block, which contain only text and bytes. */
+/* Copy the options that follow the body of such a block. They contain only text and bytes. */
 static void copy_body_options(struct ng_block *block, const struct capture_file *capture,
 			      const struct capture_block *from, size_t at)
 {
@@ -212,7 +215,7 @@ static void copy_body_options(struct ng_block *block, const struct capture_file 
 bool ng_copy_names(struct ng_block *block, const struct capture_file *capture,
 		   const struct capture_block *from)
 {
-	/* Records have the form of options. */
+	/* Records have the same form as options. */
 	struct capture_option record;
 	size_t at = NG_HEAD;
 

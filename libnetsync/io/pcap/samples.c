@@ -20,11 +20,11 @@
 #include "io/worker/worker.h"
 
 enum samples_what {
-	SAMPLES_WHOLE,	  /* struct sighted, any number; for pcap.samples */
-	SAMPLES_INSIDE,	  /* struct sighted; for pcap.inside */
-	SAMPLES_DIRECTED, /* struct sighted; for pcap.directed */
-	SAMPLES_MACS,	  /* pcap.macs; this is the capture's last record */
-	SAMPLES_FAILED,	  /* text; the record's number is the errno */
+	SAMPLES_WHOLE,	  /* any number of struct sighted, for pcap.samples */
+	SAMPLES_INSIDE,	  /* any number of struct sighted, for pcap.inside */
+	SAMPLES_DIRECTED, /* any number of struct sighted, for pcap.directed */
+	SAMPLES_MACS,	  /* pcap.macs, which is the last record of a capture */
+	SAMPLES_FAILED,	  /* a text; the record's number is the errno value */
 };
 
 #define MAX_IN_RECORD (WORKER_MAX_SIZE / sizeof(struct sighted))
@@ -76,14 +76,14 @@ static int sample_packets_of_capture(struct trace *trace, struct samplings *samp
 
 /* ---- in a worker --------------------------------------------------------- */
 
-/* All captures. Each worker samples one of every num_workers. */
+/* All captures. Each worker samples every num_workers-th capture. */
 struct captures {
 	struct netsync_io *io;
 	struct samplings *samplings;
 	struct trace **trace;
 	size_t num;
 	size_t num_workers;
-	size_t first; /* index of the first capture of the worker that is started */
+	size_t first; /* index of the first capture for the worker that is being started */
 };
 
 static void put_sample_records(enum samples_what what, const struct packet_samples *samples)
@@ -112,7 +112,9 @@ static void run_sample_worker(const void *data)
 		put_sample_records(SAMPLES_INSIDE, &pcap->inside);
 		put_sample_records(SAMPLES_DIRECTED, &pcap->directed);
 		worker_put(SAMPLES_MACS, 0, pcap->macs, sizeof(pcap->macs));
-		/* Flush, so that the parent process knows in which capture a worker is stuck. */
+		/*
+		 * Flush, so that the parent process knows in which capture a worker may be stuck.
+		 */
 		worker_flush();
 	}
 	if (ret)
@@ -164,7 +166,7 @@ static int use_sample_record(void *data, const struct worker_head *head, const v
 	}
 }
 
-/* Drop the samples of a capture that a worker did not finish. */
+/* Drop the samples of a capture that a worker has not finished. */
 static void drop_unfinished_samples(struct sampling *sampling, struct packet_samples *samples)
 {
 	sampling->num -= samples->num;
@@ -193,7 +195,7 @@ static void start_sample_worker(struct captures *all, struct worker *worker, siz
 		.run = run_sample_worker,
 		.keep = keep,
 		.num_keep = keep ? io_list_kept_files(all->io, keep) : 0,
-		/* The reader applies its own limits, because it belongs to this process. */
+		/* The readers in this process apply limits of their own. */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
 
@@ -202,7 +204,7 @@ static void start_sample_worker(struct captures *all, struct worker *worker, siz
 	free(keep);
 }
 
-/* Skip a capture in which a worker is stuck; its packets do not contribute to directions. */
+/* Skip a capture in which a worker is stuck. Its packets are not used to determine directions. */
 static void skip_stuck_capture(struct captures *all, struct worker *worker, size_t index)
 {
 	worker_stop(worker);
@@ -224,7 +226,7 @@ static int receive_worker_samples(struct captures *all, struct worker *worker, s
 		skip_stuck_capture(all, worker, index);
 		return 0;
 	}
-	/* The worker has ended, for example because memory ran out, or was never started. */
+	/* The worker was never started, or has ended, for example because memory was exhausted. */
 	worker_stop(worker);
 	return sample_captures_in_process(trace, all->samplings);
 }

@@ -74,7 +74,7 @@ void traits_add(struct traits *traits, uint16_t type, const struct captured_fram
 		memcpy(to, link->to, MAC_SIZE);
 		add_address_pair(&traits->macs, from, to);
 	}
-	/* Packets from a machine to itself do not reveal which machine it is. */
+	/* Packets from a machine to itself do not reveal which machine this is. */
 	if (!frame_read_addresses(frame, link, from, to) || address_is_for_many(to) ||
 	    is_same_trait(from, to))
 		return;
@@ -112,8 +112,8 @@ static bool have_common_trait(const trait *a, unsigned int num_a, const trait *b
 }
 
 /*
- * Compare the common addresses of two captures. A capture whose packets have no address in
- * common, as on a router, gives no result.
+ * Compare the common addresses of two captures. If the packets of a capture have no common address,
+ * as on a router, there is no result.
  */
 static enum likeness compare_common_addresses(const struct trait_addresses *a,
 					      const struct trait_addresses *b)
@@ -143,7 +143,10 @@ enum likeness traits_compare(const struct traits *a, const struct traits *b)
 
 	if (own != TRAITS_UNKNOWN)
 		return own;
-	/* A machine may have several IP addresses, and a router one hardware address. */
+	/*
+	 * A machine may have several IP addresses, and all captures behind a router see the
+	 * router's hardware address.
+	 */
 	if (macs == TRAITS_UNKNOWN || ips == TRAITS_AGREE)
 		return macs == TRAITS_DIFFER ? macs : ips;
 	return macs;

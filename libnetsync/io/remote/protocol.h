@@ -20,17 +20,17 @@
 #include <stdint.h>
 
 /*
- * Version of the protocol, equal on both sides. Increment it when anything here or in
+ * Version of the protocol, which must be equal at both ends. Increment it if anything here or in
  * io/stream changes.
  */
 #define REMOTE_VERSION 7
 #define REMOTE_MAGIC "netsync"
 #define REMOTE_HELLO_SIZE 8
 
-/* Maximum size of a frame (bytes). Chosen: the capacity of a pipe. */
+/* Maximum size of a frame (bytes). Chosen as the capacity of a pipe. */
 #define REMOTE_MAX_FRAME 65536
 
-/* Maximum number of traces of one server: as many as trace numbers of 16 bits allow. */
+/* Maximum number of traces of one server, because trace numbers have 16 bits. */
 #define REMOTE_MAX_TRACES 65535
 
 /* Base-2 logarithm of zstd's window size (bytes). Level 3 needs 2 MiB. */
@@ -40,30 +40,33 @@
 #define REMOTE_MAX_SIDECAR (16 << 20)
 #define REMOTE_MAX_SIDECARS (64 << 20)
 
-/* Maximum number of warnings of one server; more would hide warnings of other servers. Chosen. */
+/*
+ * Maximum number of warnings from one server. More warnings would hide those of other servers.
+ * Chosen.
+ */
 #define REMOTE_MAX_WARNINGS 1000
 
 /*
- * Limit of the observation points of one trace; further points count as one. Chosen: a machine
- * has several points for each of its devices.
+ * Maximum number of observation points of one trace. All further points count as one. Chosen: a
+ * machine has several points for each of its devices.
  */
 #define REMOTE_MAX_POINTS (1 << 20)
 
-/* Interval of keepalives (ms). Chosen: a sixth of the time before a warning. */
+/* Interval between keepalives (ms). Chosen as a sixth of the time before a warning. */
 #define REMOTE_ALIVE_MS 5000
 /*
  * Time limit for a server, as a percentage of the limit of netsync_io_set_timeout(). The server
- * gives up its own processes at the limit itself, and then has time to report which trace was
- * given up. Chosen.
+ * itself gives up its processes at the limit. It then has time to report which trace was given up.
+ * Chosen.
  */
 #define REMOTE_SLACK_PERCENT 125
 /*
- * Time limit for a server that sends only keepalives, as a multiple of the limit. Chosen: the
- * server may have to read large parts of a trace without packet events.
+ * Time limit for a server that sends nothing but keepalives, as a multiple of the limit. Chosen:
+ * the server may have to read large parts of a trace that have no packet events.
  */
 #define REMOTE_MUTE 10
 
-/* Maximum number of turns that may be sent ahead, more than any reader needs. Chosen. */
+/* Maximum number of turns that may be sent ahead. No reader needs as many. Chosen. */
 #define REMOTE_MAX_TURNS 4096
 
 static inline void remote_put_32(uint8_t *to, uint32_t number)

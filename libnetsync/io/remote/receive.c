@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decode the bytes that a server sends: first into frames, then into decompressed data, and
- * finally into records.
+ * Decode the bytes that a server sends: first to frames, then to decompressed data, and finally to
+ * records.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "io/remote/remote.h"
 #include "io/stream/stream.h"
 
-/* Size of the buffer for decompressed data (bytes). Chosen: larger than any record. */
+/* Size of the buffer for decompressed data (bytes). Chosen to exceed the size of any record. */
 #define PLAIN_SIZE 65536
 
 struct receiver {
@@ -25,21 +25,24 @@ struct receiver {
 	const char *label;
 	int in, out;
 	ZSTD_DCtx *zstd;
-	const char *why; /* why no more records follow; NULL if more may follow */
+	const char *why; /* reason why no more records follow, or NULL */
 	bool greeted;
-	/* Time (ms) since the last data, and since the last record. */
+	/* Time since the last data, and since the last record (ms). */
 	int64_t silent_ms, mute_ms;
-	bool has_warned; /* a warning about the current wait was given */
+	bool has_warned; /* whether a warning about the current wait was printed */
 	uint64_t bytes;	 /* number of bytes received */
-	/* Received data, unused from @at on, and the number of bytes left in the current frame. */
+	/*
+	 * Received data, which are unused from @at on, and the number of bytes that are missing in
+	 * the current frame.
+	 */
 	uint8_t raw[REMOTE_MAX_FRAME];
 	size_t at, num;
 	size_t left;
-	bool held; /* zstd may have more output for the input it has consumed */
+	bool held; /* whether zstd may have more output for the input that it has consumed */
 	uint8_t plain[PLAIN_SIZE];
 	size_t plain_at, plain_num;
 	char payload[WORKER_MAX_SIZE + 1];
-	/* Commands to be sent when the connection accepts them. */
+	/* Commands that the connection has not accepted yet. */
 	uint8_t *unsent;
 	size_t num_unsent, unsent_room;
 };
@@ -148,7 +151,7 @@ static bool read_connection(struct receiver *r)
 	return true;
 }
 
-/* Warn once in each wait; the server itself may have warned before. */
+/* Print one warning in each wait. The server itself may have printed one before. */
 static void warn_of_wait(struct receiver *r)
 {
 	const int64_t warning_ms = io_get_warning_ms(r->io);
@@ -167,12 +170,12 @@ static void warn_of_wait(struct receiver *r)
 			(long long)io_get_timeout_ms(r->io) * REMOTE_MUTE / 1000);
 }
 
-/* Add to the waiting time (ms). Return false if the time limit has passed. */
+/* Add @ms to the time of waiting. Return false if the time limit has passed. */
 static bool count_waiting_time(struct receiver *r, int64_t ms)
 {
 	const int64_t limit_ms = io_get_timeout_ms(r->io);
 
-	/* Both sides may have been suspended for a long time, as by ^Z. */
+	/* Both ends may have been stopped for a long time, for example by ^Z. */
 	ms = ms < 2 * WORKER_TICK_MS ? ms : WORKER_TICK_MS;
 	r->silent_ms += ms;
 	r->mute_ms += ms;
@@ -184,7 +187,7 @@ static bool count_waiting_time(struct receiver *r, int64_t ms)
 	return true;
 }
 
-/* Wait until data can be received or sent. Return false if the connection has ended. */
+/* Wait until data can be received or sent. If the connection has ended, return false. */
 static bool wait_for_more(struct receiver *r)
 {
 	struct pollfd fds[] = {
@@ -236,7 +239,7 @@ static bool decompress_received(struct receiver *r)
 	size_t ret;
 
 	ret = ZSTD_decompressStream(r->zstd, &out, &in);
-	/* A valid stream never ends. */
+	/* In valid data, the stream never ends. */
 	if (ZSTD_isError(ret) || !ret)
 		return end_receiving(r, "the data is damaged");
 	r->at += in.pos;
@@ -246,7 +249,7 @@ static bool decompress_received(struct receiver *r)
 	return true;
 }
 
-/* Get more decompressed data. Return false if there is none. */
+/* Get more decompressed data. If there are none, return false. */
 static bool get_more_records(struct receiver *r)
 {
 	if (r->why)

@@ -8,7 +8,7 @@
 
 struct served;
 
-/* Free a server's state, but not its traces that were kept, which io_free_trace() frees. */
+/* Free a server's state. Traces of the server that are in use are freed by io_free_trace(). */
 void served_free(struct served *served);
 
 /* ---- receive.c: frames -> records ------------------------------------------- */
@@ -16,18 +16,18 @@ void served_free(struct served *served);
 struct receiver;
 
 /*
- * Create a receiver. Its warnings go to @io, and name the machine @label. The caller owns the
+ * Create a receiver. Its warnings go to @io, and name the machine @label. The caller owns the file
  * descriptors, which must be non-blocking. Return NULL if out of memory.
  */
 struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out);
 void receiver_free(struct receiver *receiver);
 /*
- * Wait for the next record. Its payload is valid until the next call, and ends with a zero
- * byte. Return false if there are no more records; receiver_get_why() returns the reason.
+ * Wait for the next record. Its payload ends with a zero byte, and is valid until the next call. If
+ * there are no more records, return false. receiver_get_why() then returns the reason.
  */
 bool receiver_next_record(struct receiver *receiver, struct worker_head *head,
 			  const char **payload);
-/* Queue data for the server, and send as much as the connection accepts. */
+/* Queue data for the server. Send as much as the connection accepts. */
 bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
 const char *receiver_get_why(const struct receiver *receiver);
 uint64_t receiver_get_bytes(const struct receiver *receiver);
@@ -35,8 +35,8 @@ uint64_t receiver_get_bytes(const struct receiver *receiver);
 /* ---- served.c ------------------------------------------------------------------ */
 
 /*
- * Process a record of a server, which is not trusted. Return 0; 1 if the record ends the
- * awaited answer; or a negative value if the record is invalid, after which no more data may be
+ * Process a record of a server, which is not trusted. Return 0, or 1 if the awaited answer ends
+ * with this record. If the record is invalid, return a negative value; no more data may then be
  * received.
  */
 int served_use_record(struct served *served, const struct worker_head *head, const char *payload);

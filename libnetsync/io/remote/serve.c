@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Serve traces of this machine to the client at the other end of a connection. A worker reads the
- * traces and passes the requested records to this process, which compresses them, and sends
- * keepalives while the worker sends no records.
+ * traces and passes the requested records to this process. This process compresses the records.
+ * While the worker sends none, it sends keepalives.
  */
 #include <errno.h>
 #include <fts.h>
@@ -18,8 +18,8 @@
 #include "io/stream/stream.h"
 
 /*
- * Compression level of zstd. Chosen: compresses well, and faster than any network except loopback
- * can send.
+ * Compression level of zstd. Chosen: it compresses well, and faster than any network except
+ * loopback can send.
  */
 #define LEVEL 3
 
@@ -27,12 +27,12 @@ struct serving {
 	struct netsync_io *io;
 	const char *const *what;
 	uint32_t num;
-	bool only_described; /* the client only requests the list of traces */
+	bool only_described; /* whether the client only requests the list of traces */
 };
 
 static struct {
 	size_t left_out; /* number of given paths and captures that were skipped */
-	/* Turns received but not read yet. */
+	/* Turns that were received but not read yet. */
 	struct stream_turn turns[REMOTE_MAX_TURNS];
 	size_t num_turns;
 } found;
@@ -40,8 +40,8 @@ static struct {
 /* ---- in the worker: list of traces ------------------------------------------- */
 
 /*
- * Send a sidecar file, unless it was sent for the previous trace. Consecutive traces mostly share
- * their sidecar files.
+ * Send a sidecar file, unless it was sent for the previous trace. Consecutive traces usually have
+ * the same sidecar files.
  */
 static void send_sidecar_file(const struct trace *trace, enum sidecar which)
 {
@@ -136,8 +136,9 @@ static void send_trace_descriptions(const struct netsync_io *io)
 }
 
 /*
- * Add all paths. Traces already found are kept if another path is wrong. If no path has a trace,
- * return the error of the only path; otherwise the errors were reported before.
+ * Add all paths. If a path is wrong, traces that were found before it are still used. If no path
+ * has a trace, return the error of the only path. If there are several paths, their errors have
+ * already been reported.
  */
 static int add_served_paths(const struct serving *serving)
 {
@@ -151,7 +152,7 @@ static int add_served_paths(const struct serving *serving)
 			continue;
 		if (ret == -ENOMEM || (serving->num == 1 && !io->num_traces))
 			return ret;
-		/* The error was reported and counted. */
+		/* This error was already reported and counted. */
 		if (ret == -ETIMEDOUT)
 			continue;
 		if (io->num_traces > before)
@@ -167,8 +168,8 @@ static int add_served_paths(const struct serving *serving)
 }
 
 /*
- * Skip captures. The directions of their packets are determined from all captures together, and
- * this machine does not have all of them.
+ * Skip captures. The directions of their packets depend on all captures together, and this machine
+ * does not have all of them.
  */
 static int skip_captures(struct netsync_io *io)
 {
@@ -221,7 +222,7 @@ static int open_served_traces(const struct serving *serving, struct io_host **ho
 	struct netsync_io *io = serving->io;
 	int ret;
 
-	/* The parent process does not know which file the worker is waiting for. */
+	/* The parent process does not know for which file the worker is waiting. */
 	disk_use_in_process(io->disk);
 	ret = add_served_paths(serving);
 	if (ret >= 0)
@@ -242,7 +243,7 @@ static int open_served_traces(const struct serving *serving, struct io_host **ho
 
 /* ---- in the worker: turns ------------------------------------------------------ */
 
-/* Receive turns: wait for the first turn, and also use those that have already arrived. */
+/* Receive turns. Wait for the first turn, and also use all turns that have already arrived. */
 static void receive_remote_turns(struct netsync_io *io)
 {
 	while (!found.num_turns || (found.num_turns < REMOTE_MAX_TURNS && worker_has_command())) {
@@ -251,7 +252,9 @@ static void receive_remote_turns(struct netsync_io *io)
 
 		if (number >= io->num_traces || stream_limit_window(io->traces[number], &turn))
 			continue;
-		/* Ignore turns that were requested before the end of the trace was known. */
+		/*
+		 * Ignore turns that were requested before the client knew that the trace had ended.
+		 */
 		if (io->traces[number]->has_ended || turn.trace & STREAM_KNOWN)
 			continue;
 		io_read_ahead(io->traces[number], turn.until_ns);
@@ -296,10 +299,10 @@ struct sending {
 	int in, out;
 	int error;	    /* error of writing */
 	int64_t give_up_ms; /* longest wait for a worker without progress (ms) */
-	int64_t silent_ms;  /* time since the worker made progress (ms) */
+	int64_t silent_ms;  /* time since the worker has made progress (ms) */
 	int64_t unsaid_ms;  /* time since the last frame or keepalive (ms) */
-	bool failed;	    /* no further failure is to be reported to the client */
-	/* The size of a frame, and the frame. */
+	bool failed;	    /* whether no further failure must be reported to the client */
+	/* The size of a frame, followed by the frame. */
 	uint8_t frame[4 + REMOTE_MAX_FRAME];
 	size_t used;
 };
@@ -351,7 +354,7 @@ static int compress_to_frames(struct sending *s, const void *data, size_t size,
 	return s->error;
 }
 
-/* Pass a record of the worker to the client. */
+/* Pass a record from the worker to the client. */
 static int send_record(void *data, const struct worker_head *head, const void *payload)
 {
 	struct sending *s = data;
@@ -363,7 +366,7 @@ static int send_record(void *data, const struct worker_head *head, const void *p
 	return compress_to_frames(s, payload, head->size, ZSTD_e_continue);
 }
 
-/* After the worker has ended, send the reason, unless the worker sent one. */
+/* When the worker has ended, send the reason, unless the worker has sent one. */
 static void send_end_reason(struct sending *s, const char *why)
 {
 	const struct worker_head head = { strlen(why) + 1, STREAM_ERROR, EIO };
@@ -374,8 +377,8 @@ static void send_end_reason(struct sending *s, const char *why)
 }
 
 /*
- * Called when the worker sent nothing for WORKER_TICK_MS. Return false if the worker was given
- * up.
+ * Called if the worker has sent nothing for WORKER_TICK_MS. If the worker is given up, return
+ * false.
  */
 static bool check_worker_progress(struct sending *s)
 {
@@ -397,7 +400,7 @@ static bool check_worker_progress(struct sending *s)
 	return !send_frame(s);
 }
 
-/* Pass commands to the worker. Return false if the client has closed the connection. */
+/* Pass commands to the worker. If the client has closed the connection, return false. */
 static bool forward_commands(struct sending *s)
 {
 	uint8_t bytes[WORKER_MAX_SIZE];
@@ -408,11 +411,14 @@ static bool forward_commands(struct sending *s)
 	return num > 0 || (num < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Relay data once. Return false if the client is gone or has received the end. */
+/* Transfer data once. If the client is gone or has received the end, return false. */
 static bool relay_data_once(struct sending *s)
 {
 	struct pollfd fds[] = {
-		/* Read no commands while some are unsent, so that the client cannot fill memory. */
+		/*
+		 * While commands remain unsent, do not read more, so that the client cannot fill
+		 * the memory.
+		 */
 		{ .fd = s->in, .events = s->worker.num_unsent ? 0 : POLLIN },
 		{ .fd = s->worker.fd, .events = POLLIN | (s->worker.num_unsent ? POLLOUT : 0) },
 	};
@@ -430,7 +436,7 @@ static bool relay_data_once(struct sending *s)
 		ret = worker_receive(&s->worker, send_record, s);
 	if (!ret)
 		send_end_reason(s, "the remote process that reads the traces exited early");
-	/* Records that follow immediately are better compressed in the same frame. */
+	/* Records that follow immediately are compressed better if they are in the same frame. */
 	if (!s->error && (ret <= 0 || !worker_has_more(&s->worker)) &&
 	    !compress_to_frames(s, NULL, 0, ZSTD_e_flush) && s->used)
 		send_frame(s);
@@ -442,8 +448,8 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 	const struct worker_task task = {
 		.run = run_serving_reader,
 		/*
-		 * The worker's own reading is unlimited. Its reader processes have their own
-		 * limits.
+		 * The worker's own reading has no limits. Its reader processes have limits of their
+		 * own.
 		 */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};
@@ -464,7 +470,7 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 			 0;
 }
 
-/* Serve the traces. @in is -1 if no commands are received. */
+/* Serve the traces. If no commands are to be received, @in is -1. */
 static int serve_traces(const struct serving *serving, int in, int out)
 {
 	struct netsync_io *io = serving->io;
@@ -481,7 +487,7 @@ static int serve_traces(const struct serving *serving, int in, int out)
 	s->out = out;
 	s->give_up_ms = io_get_timeout_ms(io) * REMOTE_SLACK_PERCENT / 100;
 	s->worker.fd = -1;
-	/* A client that only receives the list of traces does not receive the end record. */
+	/* If a client receives only the list of traces, it does not get a record about the end. */
 	s->failed = serving->only_described;
 	ret = begin_serving(io, s, serving);
 	io->was_read = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Convert a server's records to traces and their packet events. A trace of a server differs from
- * other traces of its format only in its reader.
+ * Convert a server's records to traces and their packet events. The trace of a server differs from
+ * other traces in its format only by its reader.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,12 +16,12 @@
 struct served {
 	struct netsync_io *io;
 	char *label; /* name of the machine, for messages */
-	char *name;  /* host name, if the user gave one */
+	char *name;  /* host name that the user gave, or NULL */
 	struct receiver *receiver;
-	bool opened;	   /* the descriptions of all traces were received */
-	bool ended;	   /* no more data can be received */
+	bool opened;	   /* whether the descriptions of all traces have been received */
+	bool ended;	   /* whether no more data can be received */
 	uint64_t stored;   /* size of all files of the server's traces (bytes) */
-	uint32_t left_out; /* number of inputs that the server skipped, as it reports */
+	uint32_t left_out; /* number of inputs that the server has skipped, as the server reports */
 	unsigned int warnings;
 	struct trace **traces;
 	size_t num;
@@ -29,7 +29,7 @@ struct served {
 	/* Texts about the next trace, indexed by kind of record. */
 	char *texts[STREAM_FORMAT + 1];
 	struct copied *sidecars[NUM_SIDECARS];
-	bool is_new[NUM_SIDECARS]; /* the file's contents follow */
+	bool is_new[NUM_SIDECARS]; /* whether the file's contents follow */
 	struct copied **copies;
 	size_t num_copies;
 	size_t copied; /* size of all copies (bytes) */
@@ -41,7 +41,7 @@ struct served_trace {
 	struct served *served;
 	uint32_t number;
 	int64_t asked_ns; /* time up to which reading was requested */
-	int64_t read_ns;  /* time up to which the trace was read */
+	int64_t read_ns;  /* time up to which the trace has been read */
 	bool more;
 };
 
@@ -53,7 +53,7 @@ static int refuse_served_record(void)
 
 /* ---- the traces -------------------------------------------------------------- */
 
-/* End all traces of the server, and warn once. */
+/* End all traces of the server, and print one warning. */
 static void end_served(struct served *s, const char *why)
 {
 	if (s->ended)
@@ -64,7 +64,7 @@ static void end_served(struct served *s, const char *why)
 			why);
 }
 
-/* Send a command for a trace. A failure is noticed when the answer is awaited. */
+/* Send a command for a trace. If this fails, waiting for the answer reveals the failure. */
 static void send_turn_command(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 {
 	uint8_t bytes[STREAM_TURN_SIZE];
@@ -94,8 +94,8 @@ static void limit_served_trace(struct trace *trace)
 }
 
 /*
- * Process records until the awaited answer has arrived. Return 1; 0 if the answer will not
- * arrive; or a negative value after io_fail().
+ * Process records until the awaited answer has arrived. Return 1, or 0 if the answer will not
+ * arrive. On failure, call io_fail() and return a negative value.
  */
 static int receive_served_records(struct served *s)
 {
@@ -180,7 +180,7 @@ static int add_sidecar_bytes(struct served *s, const struct worker_head *head, c
 
 	if (head->number >= NUM_SIDECARS || !s->sidecars[head->number] || !s->is_new[head->number])
 		return refuse_served_record();
-	/* The first chunk may be empty, when no memory is allocated yet. */
+	/* The first part may be empty, while no memory is allocated yet. */
 	if (!head->size)
 		return 0;
 	copied = s->sidecars[head->number];
@@ -219,7 +219,7 @@ static void read_trace_numbers(struct trace *trace, struct bytes_take *take)
 	trace_decode_counts(take, &none, trace);
 }
 
-/* Move the texts that the server sent into the trace. */
+/* Move the texts that the server has sent into the trace. */
 static bool move_texts_to_trace(struct served *s, struct trace *trace)
 {
 	trace->path = io_format("%s:%s", s->label, s->texts[STREAM_PATH]);
@@ -306,7 +306,7 @@ static int finish_served_opening(struct served *s, const struct worker_head *hea
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-/* Process a record of the trace whose turn it is. */
+/* Process a record of the trace that is being read. */
 static int use_served_turn(struct served *s, const struct worker_head *head, const char *payload)
 {
 	int ret = stream_use_record(&s->stream, s->io, head, payload);
@@ -336,7 +336,7 @@ static int warn_for_server(struct served *s, const char *text)
 	return 0;
 }
 
-/* Handle a server's failure, which is reported in the server's own words. */
+/* Handle a server's failure. It is reported in the server's own words. */
 static int use_server_failure(struct served *s, const char *text)
 {
 	char *sentence = utf8_escape(text, true);
@@ -404,7 +404,7 @@ struct served *served_new(struct netsync_io *io, const char *label, const char *
 	return NULL;
 }
 
-/* Free the server's state. Traces that were kept belong to the reader. */
+/* Free the server's state. Traces that are in use belong to the reader. */
 void served_free(struct served *s)
 {
 	if (!s)
@@ -431,7 +431,7 @@ static void drop_served_traces(struct served *s)
 	s->num = 0;
 }
 
-/* Skip a trace that was already given. The other traces are still used. */
+/* Skip a trace that was already given. All other traces are used. */
 static void skip_given_trace(struct served *s, size_t number)
 {
 	io_warn(s->io, "%s It was skipped.", netsync_io_error(s->io));
@@ -441,8 +441,8 @@ static void skip_given_trace(struct served *s, size_t number)
 }
 
 /*
- * Keep all traces that were not already given. Return their number, or a negative value after
- * io_fail().
+ * Add all traces that were not already given. Return their number. On failure, call io_fail() and
+ * return a negative value.
  */
 static int keep_served_traces(struct served *s)
 {
