@@ -150,9 +150,9 @@ static double draw_normal(uint64_t *s)
 
 /*
  * Frequency noise of a computer's crystal according to IEEE Std 1139, with an Allan deviation of
- * about 1e-9 from 10 to 1,000 s. It has three parts: a random walk of 3.5e-10 per root of a second;
- * flicker, which is approximated by sums of relaxations whose time constants are powers of ten; and
- * 0.1 ppm in 10-30 min, caused by the temperature of a room.
+ * about 1e-9 from 10 to 1,000 s. The noise has three parts: a random walk of 3.5e-10 per root of a
+ * second; flicker, which is approximated by sums of relaxations whose time constants are powers of
+ * ten; and 0.1 ppm in 10-30 min, caused by the temperature of a room.
  */
 static bool make_quartz_pieces(struct cluster_clock *k, double span, uint64_t *s)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The prior of a simulated clock, before any message is known: a sum of functions of time with
- * normally distributed weights (a Gaussian process). Its covariance is that of the simulation.
+ * normally distributed weights (a Gaussian process). The covariance of the prior is that of the
+ * simulation.
  */
 #ifndef PRIOR_H
 #define PRIOR_H
@@ -21,8 +22,8 @@
 #define PRIOR_FREQUENCIES 600
 #define PRIOR_TERMS 160
 /*
- * Standard deviation of a weight about which nothing is known, ns. It exceeds the curvature of
- * clocks.
+ * Standard deviation of a weight about which nothing is known, ns. This deviation exceeds the
+ * curvature of clocks.
  */
 #define PRIOR_UNKNOWN 1e7
 

@@ -50,7 +50,7 @@ static const char *const topologies[] = {
 	[EIGHT] = "8 each",
 };
 
-/* The table's columns. Each is a sum of stages. */
+/* The table's columns. Each column is a sum of stages. */
 static const struct {
 	enum stage first;
 	enum stage last;

@@ -481,7 +481,7 @@ static bool run_case_with_events(const struct settings *set, const struct test_c
 	return true;
 }
 
-/* Run a case. If it has faults, also run it without faults, and compare both. */
+/* Run a case. If the case has faults, also run it without faults, and compare both results. */
 static bool run_case_variants(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;

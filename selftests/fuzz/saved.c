@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzz saved messages. They must be refused without changing anything, or they are merged, merged
- * again and solved.
+ * Fuzz saved messages. Saved messages must be refused without changing anything, or they are
+ * merged, merged again and solved.
  */
 #include <stdint.h>
 #include <stdlib.h>

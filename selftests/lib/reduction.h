@@ -6,7 +6,7 @@
 #include "reduce/internal.h"
 #include "reduced.h"
 
-/* Use all pairs of reduced_estimate(). Each has a cost of 1. */
+/* Use all pairs of reduced_estimate(). Each pair has a cost of 1. */
 static inline void reduction_init(struct reduction *r, struct reduced *from)
 {
 	*r = (struct reduction){

@@ -12,7 +12,7 @@
 
 static const struct correction sample_reference = { .known = true, .to = SECONDS * SEC };
 
-/* The observations of host 1. Its correction has an error of 0.25 ms. */
+/* The observations of host 1. The correction of host 1 has an error of 0.25 ms. */
 struct sample {
 	struct pairs ps;
 	struct correction c;

@@ -149,7 +149,7 @@ static void test_noise(void **state)
 		check_nothing_found(show_no_change, get_same_delay, seed, seed & 1);
 }
 
-/* A drift of half of the assumed maximum. It changes the rate by 12 ppm in total. */
+/* A drift of half of the assumed maximum. The drift changes the rate by 12 ppm in total. */
 static double drift_at_half_limit(double t)
 {
 	return 0.25 * DRIFT * t * t;

@@ -94,8 +94,8 @@ static void test_unequal(void **state)
 }
 
 /*
- * For 40 s out of 400 s, the curve is wrong by almost the minimum delay. Its error changes as
- * slowly as clocks drift.
+ * For 40 s out of 400 s, the curve is wrong by almost the minimum delay. The error of the curve
+ * changes as slowly as clocks drift.
  */
 static void test_contradicted(void **state)
 {
@@ -119,8 +119,8 @@ static void test_contradicted(void **state)
 
 /*
  * For 40 s out of 400 s, messages of one or both directions are faster than all others by half of
- * the minimum delay. If only one direction is faster, the curve may be wrong. If both are, it is
- * not.
+ * the minimum delay. If only one direction is faster, the curve may be wrong. If both directions
+ * are faster, the curve is not wrong.
  */
 static void test_quicker(void **state)
 {

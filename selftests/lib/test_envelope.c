@@ -38,7 +38,8 @@ static struct envelope make_envelope_of_points(const struct point *p, size_t n, 
 	return e;
 }
 
-/* Check that both envelopes have the same bins and points. They may have different time origins. */
+/* Check that both envelopes have the same bins and points. The envelopes may have different time
+ * origins. */
 static void check_same_envelopes(const struct envelope *a, const struct envelope *b)
 {
 	int64_t shift = b->base - a->base;

@@ -184,8 +184,8 @@ static bool has_knot_at(const struct netsync_model *m, int64_t t)
 
 /*
  * In some windows, no correction may be within a pair's bound. The pair's bound steps at the ends
- * of such a window. The host's bound must have these steps, too. It must not be interpolated to the
- * next instant.
+ * of such a window. The host's bound must have these steps, too. The host's bound must not be
+ * interpolated to the next instant.
  */
 static void test_leap(void **state)
 {

@@ -99,8 +99,8 @@ static void test_start(void **state)
 }
 
 /*
- * Links with few messages come last. They are only used if they have more messages than the other
- * links.
+ * Links with few messages come last. Such links are only used if they have more messages than the
+ * other links.
  */
 static void test_choose(void **state)
 {

@@ -50,7 +50,7 @@ static double evaluate_branches(const struct truth *c, int64_t t)
 	return (double)t + evaluate_branch(c, (double)t >= c->at, (double)t);
 }
 
-/* Return the known range at t. Its width differs from instant to instant. */
+/* Return the known range at t. The width of the range differs from instant to instant. */
 static struct range get_known_range(void *arg, int64_t t)
 {
 	const struct truth *c = arg;

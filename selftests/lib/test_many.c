@@ -173,7 +173,7 @@ static void test_thin(void **state)
 
 /*
  * One host in ten reads its time alternately from the clocks of two processors. Such a host is
- * inconsistent with all others. It must not become the reference or affect the others.
+ * inconsistent with all others. Such a host must not become the reference or affect the others.
  */
 static void test_false_clock(void **state)
 {

@@ -194,8 +194,8 @@ static void test_sent_by_two_hosts(void **state)
 }
 
 /*
- * A packet is seen at a bridge and at the interface below it. Its message leads from the last
- * record at the sender to the first record at the receiver.
+ * A packet is seen at a bridge and at the interface below it. The packet's message leads from the
+ * last record at the sender to the first record at the receiver.
  */
 static void test_several_devices(void **state)
 {

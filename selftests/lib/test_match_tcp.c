@@ -148,8 +148,8 @@ static void test_devices(void **state)
 }
 
 /*
- * A packet is seen at sockets and at devices. It is split after the sending socket and merged
- * before the receiving socket.
+ * A packet is seen at sockets and at devices. The packet is split after the sending socket and
+ * merged before the receiving socket.
  */
 static void test_socket_and_device(void **state)
 {

@@ -277,8 +277,8 @@ static void test_infeasible(void **state)
 }
 
 /*
- * If the clouds touch, a line is possible. If they overlap by 1 ns, no line is possible. Rounding
- * does not affect the decision.
+ * If the clouds touch, a line is possible. If the clouds overlap by 1 ns, no line is possible.
+ * Rounding does not affect the decision.
  */
 static void test_exact_decision(void **state)
 {

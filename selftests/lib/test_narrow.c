@@ -53,8 +53,8 @@ static const struct correction flat = {
 };
 
 /*
- * The second host's correction follows half of the slew. Its error is below the minimum delay, so
- * that it inverts no message.
+ * The second host's correction follows half of the slew. The correction's error is below the
+ * minimum delay, so that the correction inverts no message.
  */
 static void follow_half_of_slew(struct correction *c)
 {

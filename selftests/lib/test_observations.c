@@ -34,8 +34,8 @@ static void test_limits(void **state)
 }
 
 /*
- * Links with few messages are merged. Their bins are in order of time, and each bin is one
- * observation.
+ * Links with few messages are merged. The bins of merged links are in order of time, and each bin
+ * is one observation.
  */
 static void test_thin(void **state)
 {
@@ -184,8 +184,8 @@ static void test_delays(void **state)
 	assert_int_equal(delays_set_means(&s.p), 0);
 	for (int side = ABOVE; side <= BELOW; side++) {
 		/*
-		 * The mean is half of the range. It is less for the stored messages, because these
-		 * are fast messages.
+		 * The mean is half of the range. The mean is less for the stored messages, because
+		 * these are fast messages.
 		 */
 		assert_true(s.p.direction[side].mean > 0);
 		assert_true(s.p.direction[side].mean < (double)DELAY);

@@ -184,8 +184,8 @@ static void test_doubt_steered(void **state)
 }
 
 /*
- * The mean delay is the mean excess over the minimum delays of both directions. It does not depend
- * on the distance of the curve.
+ * The mean delay is the mean excess over the minimum delays of both directions. The mean delay does
+ * not depend on the distance of the curve.
  */
 static void test_judge(void **state)
 {

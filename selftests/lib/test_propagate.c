@@ -59,8 +59,8 @@ static void run_small(struct small *s, int rounds)
 }
 
 /*
- * z is m - c in one direction and m + c in the other. Both are about MEAN / 100 below the lowest
- * message, so that c is half of the difference.
+ * z is m - c in one direction and m + c in the other. Both values of z are about MEAN / 100 below
+ * the lowest message, so that c is half of the difference.
  */
 static void test_half_way(void **state)
 {
@@ -116,7 +116,7 @@ static void test_contradiction(void **state)
 
 /*
  * Two sites that differ by minutes, as in a cell with a step, become independent in a few rounds.
- * Their common marginal lies between both, and is far from both.
+ * The sites' common marginal lies between both, and is far from both.
  */
 static void test_frozen(void **state)
 {

@@ -68,7 +68,7 @@ static void draw_jolts(struct truth *c, uint64_t *seed)
 	}
 }
 
-/* Begin a piece of the clock. Its slope remains within the limit until the next piece. */
+/* Begin a piece of the clock. The piece's slope remains within the limit until the next piece. */
 static void add_truth_piece(struct truth *c, double x, double y, double slope, double length,
 			    uint64_t *seed)
 {

@@ -47,8 +47,8 @@ static void check_reached_window(struct world *w, int64_t from, int64_t to)
 
 /*
  * One direction has a message that is clearly before the step, and the other direction has a
- * message that is clearly after the step. Each is faster than would be possible on the other side
- * of the step.
+ * message that is clearly after the step. Each of these messages is faster than would be possible
+ * on the other side of the step.
  */
 static void test_to_those_that_tell(void **state)
 {

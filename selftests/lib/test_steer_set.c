@@ -49,7 +49,8 @@ static void test_set_clocks_are_told(void **state)
 	netsync_free(w.ns);
 }
 
-/* If readings are lost, the time of the step is unknown. The gaps are short or long. */
+/* If readings are lost, the time of the step is unknown. Some gaps between readings are short, and
+ * others are long. */
 static void test_set_when_points_were_lost(void **state)
 {
 	const int64_t by[] = { 300 * US, 20000 * US, 3 * SEC / 2, -3 * SEC / 2 };
@@ -411,7 +412,7 @@ static void exchange_requests(struct world *w, int first, int64_t from, int64_t 
 }
 
 /*
- * There are so many requests and responses that only some are stored. They are sent in both
+ * There are so many requests and responses that only some are stored. Requests are sent in both
  * directions, because only one direction reveals the step.
  */
 static void test_set_beside_many_messages(void **state)
@@ -461,7 +462,8 @@ static struct netsync *copy_by_saving(struct netsync *ns)
 
 /*
  * If messages have revealed a step of a clock without readings, all later results use this step.
- * This must also work with another object, and if hosts were traced for a longer time since then.
+ * The step must also be used with another object, and if hosts were traced for a longer time since
+ * then.
  */
 static void test_set_is_not_forgotten(void **state)
 {

@@ -68,8 +68,8 @@ static void test_skew(void **state)
 }
 
 /*
- * Computing all paths takes one step for each host, even in a long chain. If it took a step for
- * each host on each host's path, 2 * 10^10 steps would exceed the test's time limit.
+ * Computing all paths takes one step for each host, even in a long chain. If computing took a step
+ * for each host on each host's path, 2 * 10^10 steps would exceed the test's time limit.
  */
 static void test_long_chain(void **state)
 {

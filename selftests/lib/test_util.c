@@ -217,7 +217,7 @@ static void test_time_heap(void **state)
 }
 
 /*
- * Many items have few different times. They come out in order of time, and then in order of rank.
+ * Many items have few different times. Items come out in order of time, and then in order of rank.
  */
 static void test_time_heap_ranks(void **state)
 {

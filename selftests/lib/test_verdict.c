@@ -73,7 +73,7 @@ static void test_bad_one(void **state)
 
 /*
  * Here, the pair of hosts that exchange messages all the time has delays as long as the error of
- * the other pair's messages. Its messages would therefore not reveal a step of this size.
+ * the other pair's messages. The pair's messages would therefore not reveal a step of this size.
  */
 static void test_set_by_less_than_delays(void **state)
 {

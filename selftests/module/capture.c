@@ -5,7 +5,7 @@
  * Capture packets independently of the module, to check its events: print a line (see packet.h) for
  * every packet of a protocol (tcp by default, udp, icmp, sctp) that passes a network device, as
  * seen by a packet socket; with -w, also the device and the VLAN. Write "ready" to standard error
- * when listening; SIGTERM ends it. It fails if packets were lost.
+ * when listening; SIGTERM ends it. The program fails if packets were lost.
  */
 #include <errno.h>
 #include <linux/if_packet.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The textual form of a packet, one line. It is the same whether the packet is read from a tracer's
- * output or from the network, so that sort and diff can compare them.
+ * The textual form of a packet, one line. The text is the same whether the packet is read from a
+ * tracer's output or from the network, so that sort and diff can compare them.
  */
 #ifndef PACKET_H
 #define PACKET_H

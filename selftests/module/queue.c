@@ -4,7 +4,7 @@
  *
  * The program that a firewall asks about packets: it accepts packets in queue NUMBER
  * (NFQUEUE) of this network namespace in order of arrival, each after this many
- * milliseconds; if that is 0, all of them at SIGUSR1. It writes "ready" to standard error
+ * milliseconds; if that is 0, all of them at SIGUSR1. The program writes "ready" to standard error
  * when the queue exists.
  */
 #include <arpa/inet.h>
@@ -109,7 +109,8 @@ static void open_packet_queue(void)
 	exit_if_queue_failed(setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVBUFFORCE, &room,
 					sizeof(room)),
 			     "buffer");
-	/* The kernel drops packets that it cannot report. This must not end the program. */
+	/* The kernel drops packets that it cannot report. Dropped packets must not end the program.
+	 * */
 	exit_if_queue_failed(mnl_socket_setsockopt(nl, NETLINK_NO_ENOBUFS, &one, sizeof(one)),
 			     "option");
 	nlh = nfq_nlmsg_put(buffer, NFQNL_MSG_CONFIG, number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A library to preload. It makes uname() report the kernel release $RELEASE, as if this kernel were
- * running.
+ * A library to preload. The library makes uname() report the kernel release $RELEASE, as if this
+ * kernel were running.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -118,8 +118,8 @@ static void test_other_protocols(void **state)
 }
 
 /*
- * Parse random frames. Each is in a buffer of exactly its size, so that a sanitizer detects reads
- * beyond the end.
+ * Parse random frames. Each frame is in a buffer of exactly its size, so that a sanitizer detects
+ * reads beyond the end.
  */
 static void test_hostile_frames(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Print the frequency of this machine's time stamp counter, in kHz. An emulated guest reads the
- * same counter, but cannot calibrate it while the machine is busy. Its kernel would mistake seconds
- * for minutes, and report lockups.
+ * same counter, but cannot calibrate it while the machine is busy. The guest's kernel would mistake
+ * seconds for minutes, and report lockups.
  */
 #include <stdint.h>
 #include <stdio.h>

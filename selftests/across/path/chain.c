@@ -181,8 +181,8 @@ static int await_answer(int fd, struct request *request, const char *me)
 static int hog_pipe[2];
 
 /*
- * Start a process with the highest priority. It computes for a given time whenever it receives a
- * request.
+ * Start a process with the highest priority. The process computes for a given time whenever it
+ * receives a request.
  */
 static void start_hog(void)
 {
