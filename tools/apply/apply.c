@@ -115,7 +115,7 @@ static void cut_compression_suffix(char *place, const char *original)
 			*dot = '\0';
 }
 
-/* Can a trace be copied? If it is skipped, print a message and return false. */
+/* Can a trace be copied? If the trace is skipped, print a message and return false. */
 static bool can_copy_trace(const struct apply_run *apply, apply_copy copy,
 			   const struct netsync_io_trace *info)
 {

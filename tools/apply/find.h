@@ -85,7 +85,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 
 /*
  * Check that the result covers the times of a trace, known before copying or found during copying.
- * If it does not, print a message and return false.
+ * If the result does not cover all times, print a message and return false.
  */
 bool apply_check_span(struct apply_run *apply, const struct model_host *host,
 		      const struct apply_trace *trace, const struct apply_seen *seen);

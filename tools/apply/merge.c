@@ -189,8 +189,8 @@ static const char *get_base_name(const char *path)
 }
 
 /*
- * Return a description of a host's captures. It is the same for all captures of the host, because
- * interfaces with equal descriptions are merged.
+ * Return a description of a host's captures. The description is the same for all captures of the
+ * host, because interfaces with equal descriptions are merged.
  */
 static char *describe_host(const struct merging *merging, const struct model_host *host)
 {
@@ -314,7 +314,8 @@ static int show_merging(void *data, uint64_t done, uint64_t total)
 
 /*
  * Check that the result covers the times of captures: of all captures, or only of those whose span
- * was not known before merging. If it does not, print a message and return false.
+ * was not known before merging. If the result does not cover all times, print a message and return
+ * false.
  */
 static bool check_merge_parts(struct merging *merging, bool all)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The component class filter.netsync.correct. Its message iterator merges the messages of
+ * The component class filter.netsync.correct. The class's message iterator merges the messages of
  * all input ports.
  */
 #include <stdio.h>

@@ -26,8 +26,8 @@ static status fail_too_early(struct copier *copier, const struct stream_copy *st
 }
 
 /*
- * Compute the corrected time. It is never before an earlier corrected time of the stream, even
- * though tracers may write packets that overlap slightly.
+ * Compute the corrected time. The corrected time is never before an earlier corrected time of the
+ * stream, even though tracers may write packets that overlap slightly.
  */
 static status correct_snapshot(struct copier *copier, struct stream_copy *stream,
 			       const bt_clock_snapshot *snapshot, int64_t *raw_ns, int64_t *time_ns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The component class source.netsync.fs. It reads the CTF traces of several machines and merges
- * them by corrected time. A source.ctf.fs reads each trace in a graph of its own. Therefore, only
- * the messages of one read call are deferred, even if the clocks differ widely.
+ * The component class source.netsync.fs. The component reads the CTF traces of several machines and
+ * merges them by corrected time. A source.ctf.fs reads each trace in a graph of its own. Therefore,
+ * only the messages of one read call are deferred, even if the clocks differ widely.
  *
  * The command convert of babeltrace2 would put a muxer before a filter. The muxer would order the
  * messages of all traces by uncorrected times.

@@ -186,7 +186,7 @@ static bool copy_stream_class(struct streams *streams, bt_stream_class *to,
 	       copy_contexts(streams, to, from);
 }
 
-/* Return the copy of a stream class. Its trace class owns the copy. */
+/* Return the copy of a stream class. The stream class's trace class owns the copy. */
 static bt_stream_class *get_stream_class_copy(struct streams *streams, bt_trace_class *in,
 					      const bt_stream_class *from,
 					      const struct stream_correction *correction)

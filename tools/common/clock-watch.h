@@ -12,7 +12,7 @@
 int clock_watch_start(void);
 /*
  * Return whether the clock was stepped since the last call. @watch is the descriptor from
- * clock_watch_start(). If it is -1, return false.
+ * clock_watch_start(). If @watch is -1, return false.
  */
 bool clock_watch_was_stepped(int watch);
 /*

@@ -14,7 +14,7 @@ struct text_file {
 	int (*add)(struct netsync_io *io, const char *path, int strict);
 };
 
-/* A value beyond those of enum netsync_method. It means that --method was not given. */
+/* A value beyond those of enum netsync_method. This value means that --method was not given. */
 #define METHOD_NOT_GIVEN UINT32_MAX
 
 struct remote_traces;
@@ -84,8 +84,8 @@ int input_parse_arguments(const struct usage *usage, void *settings, struct inpu
 			  char **argv);
 
 /*
- * Check that options for packets are not combined with options for events of any kind. If they are,
- * print a message and return false.
+ * Check that options for packets are not combined with options for events of any kind. If both are
+ * given, print a message and return false.
  */
 bool input_check_events(const struct input *input);
 
@@ -103,8 +103,8 @@ bool input_solve(const struct input *input, struct netsync *ns, struct netsync_i
 
 /*
  * The division of traces among several processes. The first process estimates clocks and reports
- * the result. Its input_solve() acts as if the process itself had read all traces. In the other
- * processes, input_solve() only reads.
+ * the result. The first process's input_solve() acts as if the process itself had read all traces.
+ * In the other processes, input_solve() only reads.
  */
 struct input_share {
 	/*

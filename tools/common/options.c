@@ -213,16 +213,16 @@ static void suggest_option(const struct options *all, const char *typed)
 }
 
 /*
- * First number by which getopt_long() identifies options without a letter. It is higher than all
- * letters.
+ * First number by which getopt_long() identifies options without a letter. The number is higher
+ * than all letters.
  */
 #define NO_LETTER 256
 /* Characters that can follow the sign of a negative number. */
 #define NUMBER_LETTERS "0123456789"
 
 /*
- * Write the first characters of getopt_long()'s string of letters. They determine how it treats
- * arguments that are not options.
+ * Write the first characters of getopt_long()'s string of letters. These characters determine how
+ * getopt_long() treats arguments that are not options.
  */
 static char *put_first_letters(char *letters, const struct usage *usage)
 {

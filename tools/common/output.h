@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write files and directories that are either complete or absent. They have no name, or a temporary
- * name next to their target, until everything is on disk.
+ * Write files and directories that are either complete or absent. Files and directories have no
+ * name, or a temporary name next to their target, until everything is on disk.
  */
 #ifndef NETSYNC_OUTPUT_H
 #define NETSYNC_OUTPUT_H
@@ -48,8 +48,8 @@ struct output_folder {
 };
 
 /*
- * Create a directory to be filled. If it exists or cannot be created, print a message and return
- * false.
+ * Create a directory to be filled. If the directory exists or cannot be created, print a message
+ * and return false.
  */
 bool output_folder_open(struct output_folder *folder, const char *path);
 /*
@@ -58,9 +58,9 @@ bool output_folder_open(struct output_folder *folder, const char *path);
  */
 void output_folder_is_written_by(pid_t pid);
 /*
- * Sync the directory to disk, and rename it to its final path. Its permissions are @permissions
- * without those that the umask removes. If interrupted, return false. On failure, print a message
- * and return false.
+ * Sync the directory to disk, and rename it to its final path. The directory's permissions are
+ * @permissions without those that the umask removes. If interrupted, return false. On failure,
+ * print a message and return false.
  */
 bool output_folder_close(struct output_folder *folder, mode_t permissions);
 /* Remove the directory unless it was closed. Always call this function at the end. */
@@ -69,8 +69,8 @@ void output_folder_release(struct output_folder *folder);
 /*
  * Set up the standard streams of the whole program. Call output_begin() before you open any file. A
  * file then cannot get the number of a closed standard stream, and exceeding the limit for file
- * sizes causes an error, like a full disk. output_end() flushes standard output. It reports
- * failures, unless standard output is a pipe without a reader.
+ * sizes causes an error, like a full disk. output_end() flushes standard output. output_end()
+ * reports failures, unless standard output is a pipe without a reader.
  */
 void output_begin(void);
 /*

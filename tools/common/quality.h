@@ -8,7 +8,7 @@
 /* Return sentences for the user that explain a quality. */
 const char *quality_get_meaning(enum netsync_quality quality);
 
-/* Return the shortest explanation of a quality. It is not a complete sentence. */
+/* Return the shortest explanation of a quality. The explanation is not a complete sentence. */
 const char *quality_get_summary(enum netsync_quality quality);
 
 #endif

@@ -14,9 +14,9 @@
 #define RECORDING_FILE "+live.url"
 
 /*
- * A file that reports how the hosts' clocks are steered, until the recording ends. Its format is
- * that of netsync-clocks(5), and it has the machines' host names. It is created before
- * RECORDING_FILE.
+ * A file that reports how the hosts' clocks are steered, until the recording ends. The file's
+ * format is that of netsync-clocks(5), and the file has the machines' host names. It is created
+ * before RECORDING_FILE.
  */
 #define RECORDING_CLOCKS "+live.clocks"
 

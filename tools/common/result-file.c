@@ -157,9 +157,10 @@ static bool read_model_clock(json_object *host, struct netsync_clock **clock)
 
 /*
  * A clock continues to behave as observed for about as long as it was observed. A result therefore
- * covers this length of time before and after its data. It is at least MIN_SLACK, because traces do
- * not begin and end at the same time, and at most MAX_SLACK, because the frequency of every clock
- * changes. Outside of the data, the bound grows by growth_ppm, which covers the worst case.
+ * covers this length of time before and after its data. This slack is at least MIN_SLACK, because
+ * traces do not begin and end at the same time, and at most MAX_SLACK, because the frequency of
+ * every clock changes. Outside of the data, the bound grows by growth_ppm, which covers the worst
+ * case.
  */
 #define MIN_SLACK INT64_C(60000000000)	 /* 1 min in ns; chosen */
 #define MAX_SLACK INT64_C(3600000000000) /* 1 h in ns; chosen */
@@ -247,7 +248,8 @@ int model_set_root(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
-/* Report an error of json-c. Its messages begin with names of functions and end with a newline. */
+/* Report an error of json-c. json-c's messages begin with names of functions and end with a
+ * newline. */
 static int explain_json(struct model *model, const char *path)
 {
 	const char *why = json_util_get_last_err(), *last;

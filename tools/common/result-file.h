@@ -57,9 +57,9 @@ const char *model_error(const struct model *model);
 
 /*
  * Find the UUID that distinguishes a host's machine from the model's other machines in copies of
- * its traces. This is the UUID of the host's clock. If the clock has none, or if another machine
- * has the same UUID (for example, a copy of a virtual machine), the UUID is derived from the host's
- * name.
+ * its traces. Normally, this is the UUID of the host's clock. If the clock has none, or if another
+ * machine has the same UUID (for example, a copy of a virtual machine), the UUID is derived from
+ * the host's name.
  */
 void model_make_machine_uuid(const struct model *model, const struct model_host *host,
 			     uint8_t uuid[MODEL_UUID_SIZE]);
@@ -131,10 +131,10 @@ int model_find_shift(struct model *model, const struct model_host *host,
 		     const struct model_clock *clock, int64_t *shift_ns);
 
 /*
- * Find the model's host that corresponds to a host of @ns, which @io has read. This is the host
- * with the same name, unless that host has another clock (of another boot). In that case, it is the
- * host with the clock of the traces. Set *@shift_ns to the difference to add to times of the host.
- * Errors are those of model_find_clock().
+ * Find the model's host that corresponds to a host of @ns, which @io has read. The corresponding
+ * host is the one with the same name, unless that host has another clock (of another boot). In that
+ * case, it is the host with the clock of the traces. Set *@shift_ns to the difference to add to
+ * times of the host. Errors are those of model_find_clock().
  */
 int model_match(struct model *model, const struct netsync *ns, const struct netsync_io *io,
 		uint32_t host, const struct model_host **found, int64_t *shift_ns);

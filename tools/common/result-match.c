@@ -29,8 +29,8 @@ static bool get_result_clock(const struct netsync_io *io, uint32_t host, struct 
 }
 
 /*
- * Check a host that was found by its name. It may be another boot, or another machine with the same
- * name.
+ * Check a host that was found by its name. The host may be another boot, or another machine with
+ * the same name.
  */
 static int check_host_traces(struct model *model, const struct netsync_io *io, uint32_t host,
 			     const struct model_clock *clock, const struct model_host **found)

@@ -293,7 +293,8 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 }
 
 /*
- * Return a format string that explains why a host is approximate. Its argument is the host's name.
+ * Return a format string that explains why a host is approximate. The argument of the format is the
+ * host's name.
  */
 static const char *explain_quality(const struct netsync_host_info *info)
 {

@@ -12,8 +12,8 @@
 struct live_state;
 
 /*
- * Return the uncertainty of the mean skew of a host's clock over its span, in ppm. It is computed
- * from the error bounds at both ends. Return infinity if it is not known.
+ * Return the uncertainty of the mean skew of a host's clock over its span, in ppm. The uncertainty
+ * is computed from the error bounds at both ends. Return infinity if it is not known.
  */
 double compute_skew_bound(const struct netsync *ns, uint32_t host);
 

@@ -17,7 +17,7 @@ struct table {
 };
 
 void table_print(FILE *out, const void *data, const struct table *table);
-/* Print a table that follows another table. If it has no rows, print nothing. */
+/* Print a table that follows another table. If the table has no rows, print nothing. */
 void table_print_next(FILE *out, const void *data, const struct table *table);
 /*
  * Like table_print_next(), but print at most @limit of the @num rows (0 for all rows), and a line

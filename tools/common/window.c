@@ -166,7 +166,7 @@ bool window_find(const struct time_window *window, int64_t first_ns, int64_t las
 /* ---- windows of traces that are not read yet ---------------------------- */
 
 /*
- * Find the span of the traces from their headers. If it is unknown, last_ns is less than
+ * Find the span of the traces from their headers. If the span is not known, last_ns is less than
  * first_ns.
  */
 static void find_traced_span(struct netsync_io *io, int64_t *first_ns, int64_t *last_ns)

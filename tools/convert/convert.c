@@ -30,7 +30,8 @@ struct conversion {
 	struct stamp_rules rules;
 };
 
-/* Read the whole text as a number or a date. If it is neither, print a message and return false. */
+/* Read the whole text as a number or a date. If the text is neither a number nor a date, print a
+ * message and return false. */
 static bool read_time_argument(const struct conversion *conversion, const char *text,
 			       struct stamp *stamp)
 {

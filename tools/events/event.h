@@ -55,8 +55,8 @@ struct event_task {
 };
 
 /*
- * Functions that read fields. Their results are valid until the listener returns. Names passed to
- * them must be valid until the process ends.
+ * Functions that read fields. Results of these functions are valid until the listener returns.
+ * Names passed to them must be valid until the process ends.
  */
 struct event_fields {
 	/* Get an integer of any kind. Return false if there is none. */

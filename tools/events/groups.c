@@ -153,7 +153,7 @@ static bool remove_written(FILE *out, off_t begin)
 
 /* ---- all groups ------------------------------------------------------------- */
 
-/* Write the output of a group. If it cannot be written, set errno and return false. */
+/* Write the output of a group. If the output cannot be written, set errno and return false. */
 static bool write_event_group(struct groups *groups, struct event_group *group)
 {
 	const struct groups_reader *reader = groups->reader;

@@ -34,9 +34,9 @@ struct groups_reader {
 	/* Write all buffered output to @out. NULL if output is not buffered. */
 	void (*flush)(void *data);
 	/*
-	 * Called in the child process. It must call group_read_events(), and may write output
-	 * before and after it. If it returns false, its output to @out is removed, and the group is
-	 * read again without damaged traces.
+	 * Called in the child process. The function must call group_read_events(), and may write
+	 * output before and after this call. If the function returns false, its output to @out is
+	 * removed, and the group is read again without damaged traces.
 	 */
 	bool (*read)(void *data, const struct event_group *group, struct group_state *state);
 	/* Called in the parent process after the group was read. */

@@ -166,7 +166,7 @@ static void enter_thread_state(struct sched *sched, struct sched_thread *thread,
 	thread->is_implied = false;
 }
 
-/* Set the previous state of a thread. It was not known, but an event implies it. */
+/* Set the previous state of a thread. The previous state was not known, but an event implies it. */
 static void set_implied_state(struct sched_thread *thread, enum sched_state state)
 {
 	thread->state = state;
@@ -187,7 +187,8 @@ static void forget_thread(struct sched *sched, struct sched_thread *thread, int6
 }
 
 /*
- * Find a thread that has not ended. If it has ended, its number may belong to another thread now.
+ * Find a thread that has not ended. If a thread has ended, its number may belong to another thread
+ * now.
  */
 static struct sched_thread *find_living_thread(struct sched *sched, struct event_task task,
 					       int64_t time_ns)

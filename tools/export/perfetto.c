@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write a file for Perfetto and Chrome, with all hosts on one time base. It contains
- * packets and messages, and, if requested, all other events.
+ * Write a file for Perfetto and Chrome, with all hosts on one time base. The file contains packets
+ * and messages, and, if requested, all other events.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>

@@ -59,7 +59,7 @@ void threads_enter_call(struct threads *threads, struct sched_thread *thread, co
 			const struct args *args);
 bool threads_leave_call(struct threads *threads, struct sched_thread *thread, const char *name,
 			const struct args *args);
-/* Add a new thread. It is inside of the system call that created it. */
+/* Add a new thread. The new thread is inside of the system call that created it. */
 void threads_add_forked(struct threads *threads, struct event_task child);
 
 /*

@@ -55,8 +55,8 @@ static struct track get_thread_track(const struct threads *threads, enum track_k
 }
 
 /*
- * Return a number for tracks. It is the thread's id, unless another track has this number. If the
- * numbers from TRACK_MORE_THREADS on are used up, two threads share a track.
+ * Return a number for tracks. The number is the thread's id, unless another track has this number.
+ * If the numbers from TRACK_MORE_THREADS on are used up, two threads share a track.
  */
 static uint32_t choose_track_number(struct threads *threads, uint32_t tid)
 {

@@ -245,8 +245,8 @@ static bool open_local_server(struct local_traces *local, int which, const struc
 	is_added = is_told && add_served_traces(local, which, label, file, io);
 	close(file);
 	/*
-	 * The rank that serves the traces reports why there are none. It must do this before any
-	 * rank ends the job.
+	 * The rank that serves the traces reports why there are none. The rank must report before
+	 * any rank ends the job.
 	 */
 	if (is_own && is_told && !is_added)
 		complain("%s", netsync_io_error(io));

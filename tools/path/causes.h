@@ -69,8 +69,8 @@ void causes_note_received(struct causes *causes, const struct event *event, enum
 void causes_note_sent(struct causes *causes, const struct event *event, uint32_t record);
 
 /*
- * Return the cause of an event that occurs now on a CPU. Its member @before is the number of the
- * previous record.
+ * Return the cause of an event that occurs now on a CPU. The cause's member @before is the number
+ * of the previous record.
  */
 struct graph_record causes_get_current(const struct causes *causes, uint32_t cpu, int64_t time_ns);
 

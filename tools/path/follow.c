@@ -143,8 +143,8 @@ static bool is_thread_waiting(const struct sched_thread *thread)
 
 /*
  * Record what woke a thread. sched_waking occurs in the waker's context. sched_wakeup occurs later,
- * possibly on the CPU of the woken thread. It is only used if there is no sched_waking. A thread
- * can be woken while it is about to sleep.
+ * possibly on the CPU of the woken thread. sched_wakeup is only used if there is no sched_waking. A
+ * thread can be woken while it is about to sleep.
  */
 static bool follow_wakeup(struct thread_follower *reader, const struct event_use *use,
 			  const struct event *event)

@@ -20,7 +20,7 @@
  */
 #define MAX_SENTENCES 1000
 
-/* Beginning of a greeting. It distinguishes the greeting from earlier output of a shell. */
+/* Beginning of a greeting. This text distinguishes the greeting from earlier output of a shell. */
 #define GREETING "{\"netsync\":"
 
 void remote_complain(struct remote *remote, const char *format, ...)

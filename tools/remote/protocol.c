@@ -9,9 +9,9 @@
 #include "protocol.h"
 
 /*
- * A member of an object. Each member is optional. If it exists, it must have this type: an integer
- * from @least to @most, a string of at most @most bytes, or an array of at most @most elements,
- * which @each describes. The list @members of an object ends with a key of NULL.
+ * A member of an object. Each member is optional. If a member exists, it must have this type: an
+ * integer from @least to @most, a string of at most @most bytes, or an array of at most @most
+ * elements, which @each describes. The list @members of an object ends with a key of NULL.
  */
 struct protocol_member {
 	const char *key;

@@ -24,8 +24,8 @@
 /* Maximum size of a message, which may list the names of many events, bytes. */
 #define PROTOCOL_SENTENCE (1 << 16)
 /*
- * Maximum for counts of bytes, packets, events and ns. It exceeds all possible values, and the sum
- * of several such counts still fits into 64 bits.
+ * Maximum for counts of bytes, packets, events and ns. The maximum exceeds all possible values, and
+ * the sum of several such counts still fits into 64 bits.
  */
 #define PROTOCOL_COUNT (INT64_C(1) << 60)
 /*

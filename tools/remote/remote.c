@@ -24,8 +24,8 @@
 /* Time between two transmissions of struct remote_work.alive, ns. Chosen. */
 #define ALIVE_NS (10 * NS_PER_S)
 /*
- * Maximum time without a sign of life from a working agent, ns. It sends one every few seconds.
- * Chosen.
+ * Maximum time without a sign of life from a working agent, ns. A working agent sends one every few
+ * seconds. Chosen.
  */
 #define SILENT_NS (120 * NS_PER_S)
 /* Time for an agent to undo its actions after the connection is closed, ns. Chosen. */
@@ -386,8 +386,8 @@ static bool read_into_buffer(int fd, struct buffer *buffer)
 }
 
 /*
- * Parse ssh's message about a forwarded port. It contains the port on this machine, and the remote
- * port that leads to it.
+ * Parse ssh's message about a forwarded port. The message contains the port on this machine, and
+ * the remote port that leads to it.
  */
 static bool use_forward_line(struct remote *remote, const char *line)
 {

@@ -108,7 +108,8 @@ struct remotes {
 	/* Ports on this machine's loopback device that the machine must be able to reach, or 0. */
 	uint16_t forward[REMOTE_PORTS];
 	/*
-	 * Receives data. If it cannot store the data, it returns false, and no more data are read.
+	 * Receives data. If this function cannot store the data, it returns false, and no more data
+	 * are read.
 	 */
 	bool (*data)(struct remote *remote, struct json_object *about, const char *data,
 		     size_t size);
@@ -138,8 +139,8 @@ unsigned int remotes_connect(struct remotes *all);
 /*
  * remote_ask() sends a request to a machine that is ready, and releases @request. remotes_wait()
  * waits until each machine has answered or has exceeded the protocol's time limit and so is lost,
- * until *all->stop is set, or until @limit_ns has passed (0 means no such limit). It returns false
- * if some machines have not answered. The next call continues to wait for these.
+ * until *all->stop is set, or until @limit_ns has passed (0 means no such limit). remotes_wait()
+ * returns false if some machines have not answered. The next call continues to wait for these.
  */
 void remote_ask(struct remote *remote, struct json_object *request);
 bool remotes_wait(struct remotes *all, int64_t limit_ns);

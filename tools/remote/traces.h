@@ -35,7 +35,7 @@ bool is_remote_trace(const char *argument);
  */
 bool remote_trace_split(const char *argument, char **host, char **name, const char **path);
 
-/* Add an argument. If it is invalid, print a message and return false. */
+/* Add an argument. If the argument is invalid, print a message and return false. */
 bool remote_traces_add(struct remote_traces *traces, const char *argument);
 
 /*

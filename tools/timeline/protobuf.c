@@ -42,8 +42,8 @@ enum {
 };
 
 /*
- * Maximum number of interned strings in a sequence. When it is reached, all strings are discarded
- * to limit memory use. Chosen: they take some MB.
+ * Maximum number of interned strings in a sequence. When the maximum is reached, all strings are
+ * discarded to limit memory use. Chosen: they take some MB.
  */
 #define MAX_STRINGS 32768
 

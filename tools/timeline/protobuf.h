@@ -16,11 +16,11 @@ typedef Perfetto__Protos__TracePacket TracePacket;
 
 /* ---- protobuf.c ---------------------------------------------------------- */
 
-/* Put a packet. It gets the number of the current sequence. */
+/* Put a packet. The packet gets the number of the current sequence. */
 void protobuf_put_packet(struct timeline *timeline, TracePacket *packet);
 /*
- * Return a text as UTF-8. If @text is ASCII, return @text itself. Otherwise, return a copy. It is
- * also stored in *@owned, and the caller frees it. Return NULL if out of memory.
+ * Return a text as UTF-8. If @text is ASCII, return @text itself. Otherwise, return a copy. The
+ * copy is also stored in *@owned, and the caller frees it. Return NULL if out of memory.
  */
 char *protobuf_make_text(const char *text, char **owned);
 

@@ -164,8 +164,8 @@ void timeline_format_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 extern const struct timeline_format trace_event_format, protobuf_format;
 
 /*
- * Value if the option --format (an unsigned int) is not given. If it is given, the value is the
- * index of the format.
+ * Value if the option --format (an unsigned int) is not given. If the option is given, the value is
+ * the index of the format.
  */
 #define TIMELINE_NOT_SAID 2
 extern const struct option_row timeline_options[];

@@ -18,8 +18,8 @@
 
 /*
  * Duration of a packet, ns. A packet is a slice, because the ends of flows must be inside of
- * slices. This is the shortest possible slice, so that packets never overlap, whatever their order
- * is.
+ * slices. The slice of a packet is the shortest possible one, so that packets never overlap,
+ * whatever their order is.
  */
 #define PACKET_NS 1
 

@@ -5,8 +5,8 @@
  * is stored for each shared resource.
  *
  * If an object waited in a span, the span is deferred, together with later spans of the same
- * object. It is deferred until no later span can have an end that, within the bounds, ended the
- * wait.
+ * object. The span is deferred until no later span can have an end that, within the bounds, ended
+ * the wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ struct held_span {
 	struct held_span *next_common;
 };
 
-/* Tables for one host. Their indexes are the numbers of the host's texts. */
+/* Tables for one host. The indexes of these tables are the numbers of the host's texts. */
 struct host_texts {
 	struct common **common; /* shared resources, by text and definition */
 	uint8_t *roles;		/* roles of a state, by text and definition */

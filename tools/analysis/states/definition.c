@@ -228,8 +228,8 @@ static bool parse_condition(struct parser *parser, struct rule *rule)
 }
 
 /*
- * Parse the action, the last part of a rule. If it is missing or invalid, print a message and
- * return false.
+ * Parse the action, the last part of a rule. If the action is missing or invalid, print a message
+ * and return false.
  */
 static bool parse_action(struct parser *parser, struct rule *rule, const struct word *word)
 {

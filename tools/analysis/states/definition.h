@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A definition of states, read from a file in the format of netsync-states(5). It specifies which
- * fields name the object, which events begin and end a state, and what objects on several hosts
- * share.
+ * A definition of states, read from a file in the format of netsync-states(5). The definition
+ * specifies which fields name the object, which events begin and end a state, and what objects on
+ * several hosts share.
  */
 #ifndef NETSYNC_STATES_DEFINITION_H
 #define NETSYNC_STATES_DEFINITION_H
@@ -18,7 +18,7 @@ enum field_format {
 	FIELD_DEVICE,  /* number of a block device in the kernel, such as "8:16", as in {dev:dev} */
 };
 
-/* A field of an event. If it has several names, the first one that the event has is used. */
+/* A field of an event. If a field has several names, the first one that the event has is used. */
 struct field {
 	const char **names; /* fields such as FIELD_TID are not in the payload */
 	size_t num;
@@ -125,9 +125,9 @@ struct definition {
 };
 
 /*
- * Read the built-in definition or the file with this name. If it is invalid, print a
- * message with file, line and column, and return false. The definition must be released
- * in either case.
+ * Read the built-in definition or the file with this name. If the definition is invalid, print a
+ * message with file, line and column, and return false. The definition must be released in either
+ * case.
  */
 bool definition_read(struct definition *definition, const char *name);
 void definition_release(struct definition *definition);

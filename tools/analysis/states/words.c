@@ -86,7 +86,7 @@ static bool read_statement_word(struct definition_words *words)
 }
 
 /*
- * Find the words of a line. They have no terminating NUL before terminate_words(). Return false if
+ * Find the words of a line. Words have no terminating NUL before terminate_words(). Return false if
  * a word is invalid.
  */
 static bool read_line_words(struct definition_words *words)
