@@ -11,7 +11,8 @@
 #include <linux/types.h>
 
 /*
- * Module parameter raw_addresses: record addresses in place of numbers. It can change at any time.
+ * Module parameter raw_addresses: record addresses in place of numbers. The parameter can change at
+ * any time.
  */
 extern bool netsync_raw_addresses;
 

@@ -75,7 +75,7 @@ static int find_function(const char *name, unsigned long *address)
 }
 
 /*
- * ftrace calls this function. It misses no call, whereas a kprobe would miss calls inside of
+ * ftrace calls this function. ftrace misses no call, whereas a kprobe would miss calls inside of
  * another kprobe.
  */
 static notrace void at_probe_begin(unsigned long ip, unsigned long parent,
@@ -141,9 +141,8 @@ static int attach_end(struct netsync_probe *probe)
 	end->handler = probe->end;
 	end->data_size = sizeof(struct sock *);
 	/*
-	 * All processors may call the function at the same time. It does not
-	 * sleep, so each context (task, softirq, irq, NMI) has at most one
-	 * call.
+	 * All processors may call the function at the same time. The function does not sleep, so
+	 * each context (task, softirq, irq, NMI) has at most one call.
 	 */
 	end->maxactive = 4 * num_possible_cpus();
 	return register_kretprobe(end);

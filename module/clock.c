@@ -47,7 +47,8 @@ static u32 ring_in, ring_out;
 static DEFINE_RAW_SPINLOCK(out_lock);
 
 /*
- * The last record, which the timekeeper's lock protects. Its mult is 0 if there is no record yet.
+ * The last record, which the timekeeper's lock protects. The member mult is 0 if there is no record
+ * yet.
  */
 static struct netsync_clock_record last;
 static const struct clocksource *last_source;
@@ -117,7 +118,8 @@ static s64 compute_deviation(const struct timekeeper *tk)
 }
 
 /*
- * Return whether a record is needed. It is needed after any change of a clock, and once a second.
+ * Return whether a record is needed. A record is needed after any change of a clock, and once a
+ * second.
  */
 static bool is_clock_record_needed(const struct timekeeper *tk)
 {

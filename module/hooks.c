@@ -8,9 +8,8 @@
  * hook, the packet passes its hook twice. If any hook is unregistered, the
  * kernel drops all packets in queues of the namespace. The hooks of this module
  * are therefore registered at the first use of an event, or, with
- * netsync_hooks, when the module is loaded. They stay until the module is
- * unloaded. A static key makes them return at once while no tracer uses the
- * events.
+ * netsync_hooks, when the module is loaded. The hooks stay until the module is unloaded. A static
+ * key makes them return at once while no tracer uses the events.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

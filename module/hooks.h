@@ -7,8 +7,8 @@
 
 /*
  * Whether the hooks are registered in every network namespace. If this is set before
- * netsync_hooks_init(), that function registers them. Otherwise, they are registered when an event
- * is used for the first time.
+ * netsync_hooks_init(), that function registers the hooks. Otherwise, the hooks are registered when
+ * an event is used for the first time.
  */
 extern bool netsync_hooks;
 

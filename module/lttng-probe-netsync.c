@@ -10,9 +10,9 @@
 #include "netsync-events.h"
 
 /*
- * LTTng finds tracepoints by name. If they do not exist, LTTng records nothing and reports no
- * error. This reference makes modprobe load netsync-probes first, and keeps netsync-probes loaded
- * as long as this module is loaded.
+ * LTTng finds tracepoints by name. If the tracepoints do not exist, LTTng records nothing and
+ * reports no error. This reference makes modprobe load netsync-probes first, and keeps
+ * netsync-probes loaded as long as this module is loaded.
  */
 static const struct tracepoint *const netsync_probes __used =
 	&__tracepoint_inet_sock_local_in;

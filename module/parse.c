@@ -308,7 +308,7 @@ static u64 compute_siphash_1_3(const u8 *data, unsigned int len)
 #define DIGEST_BYTES 64
 
 /*
- * Compute the digest of a payload. @room bytes of the payload are available. If they are not
+ * Compute the digest of a payload. @room bytes of the payload are available. If these bytes are not
  * enough, return 0.
  */
 static u64 digest_udp_payload(const struct parsed_packet *p, unsigned int room,

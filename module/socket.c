@@ -89,8 +89,9 @@ static void at_sock_create(const void *first, const void *second)
 }
 
 /*
- * Do not read the namespace of the kernel's own sockets. They hold no reference to it, and may
- * outlive it while a packet that they sent waits in another namespace.
+ * Do not read the namespace of the kernel's own sockets. Such a socket holds no reference to its
+ * namespace, and may outlive the namespace while a packet that they sent waits in another
+ * namespace.
  */
 static void at_sock_delete(const void *first, const void *second)
 {
