@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Functions that the files with public calls share. They set errors, manage the state of a
- * struct netsync, and add messages.
+ * Functions that the files with public calls share. These functions set errors, manage the state of
+ * a struct netsync, and add messages.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -157,8 +157,8 @@ static bool is_time_in_range(int64_t t)
 }
 
 /*
- * Return whether two times are too far apart. Both satisfy is_time_in_range(), so their difference
- * fits into 64 bits.
+ * Return whether two times are too far apart. Both times satisfy is_time_in_range(), so their
+ * difference fits into 64 bits.
  */
 static bool is_time_too_far(int64_t a, int64_t b)
 {

@@ -20,8 +20,9 @@
 /* Default limit. struct netsync_options documents the reason for its value. */
 #define DEFAULT_MAX_SKEW_PPM 500.0
 /*
- * Slew rate of adjtime(3) (MAX_TICKADJ in Linux), in ppm. It adds to the rate of the clock. It is
- * assumed for clocks that may be steered, unless the caller gives a maximum skew.
+ * Slew rate of adjtime(3) (MAX_TICKADJ in Linux), in ppm. The slew rate adds to the rate of the
+ * clock. This rate is assumed for clocks that may be steered, unless the caller gives a maximum
+ * skew.
  */
 #define SLEW_PPM 500.0
 #define DEFAULT_MAX_DRIFT_PPM_S 0.1
@@ -153,8 +154,8 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 	task->drift = fmax(drift, DEFAULT_MAX_DRIFT_PPM_S) * 1e-6 / 1e9;
 	drift = task->method->straight ? 0 : drift * 1e-15;
 	/*
-	 * Clock readings reveal that clocks are steered. They do not reveal how far clocks move in
-	 * untrusted intervals between readings.
+	 * Clock readings reveal that clocks are steered. Readings do not reveal how far clocks move
+	 * in untrusted intervals between readings.
 	 */
 	task->limits = limits_of_clocks(skew * 1e-6, drift,
 					opt->max_skew_ppm && !ns->steered ? 0 : SLEW_PPM * 1e-6);

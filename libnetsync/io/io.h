@@ -6,7 +6,7 @@
  *	      -> io.c: a slice of each trace in turn, by trace_reader.read()
  *	      -> push.c: packets, clocks and spans -> netsync.h, or a struct io_sink
  *
- * A reader is one struct trace_reader. Its times are those that the trace prints. It knows
+ * A reader is one struct trace_reader. Its times are those that the trace prints. A reader knows
  * neither hosts nor time shifts.
  */
 #ifndef NETSYNC_IO_PRIVATE_H
@@ -314,7 +314,7 @@ struct trace {
 	struct io_part *parts; /* in the order of network namespaces */
 	size_t num_parts;
 	size_t part_room; /* number of parts allocated */
-	/* All clock events. They are needed for parts that have had no packet yet. */
+	/* All clock events. Parts that have had no packet yet will need these events. */
 	struct clock_event *clocks;
 	size_t num_clocks;
 	size_t clock_room;	/* number of clock events allocated */
@@ -344,8 +344,8 @@ struct found {
 	const struct stat *st;
 	const struct compression *compression; /* NULL if the file is not compressed */
 	/*
-	 * First bytes of the file. They are decompressed if netsync was built with support for the
-	 * compression.
+	 * First bytes of the file. The bytes are decompressed if netsync was built with support for
+	 * the compression.
 	 */
 	uint8_t head[HEAD_SIZE];
 	size_t head_len;    /* number of bytes in @head, or 0 for a directory */
@@ -370,9 +370,9 @@ struct trace_reader {
 	/* Whether the reader also reads compressed files, by io_open_plain() or unpacked_open(). */
 	bool takes_compressed;
 	/*
-	 * Open the trace at trace->path and identify it. Return 1 if it can be read. If it contains
-	 * no usable data, print a warning and return 0. On failure, call io_fail() and return a
-	 * negative value. close() is called in all cases.
+	 * Open the trace at trace->path and identify it. Return 1 if it can be read. If the trace
+	 * contains no usable data, print a warning and return 0. On failure, call io_fail() and
+	 * return a negative value. close() is called in all cases.
 	 */
 	int (*open)(struct trace *trace);
 	/*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A hash table that maps words in text files to numbers, which the caller chooses. It is fast
- * enough to be used for every line.
+ * A hash table that maps words in text files to numbers, which the caller chooses. The table is
+ * fast enough to be used for every line.
  */
 #ifndef NETSYNC_IO_NAMES_H
 #define NETSYNC_IO_NAMES_H

@@ -22,8 +22,8 @@ static const struct trace_counts none;
 #define MAX_COUNT (UINT64_MAX / 4)
 
 /*
- * Return the part that reads a trace. Each server belongs to one part. It only describes its traces
- * to the other parts.
+ * Return the part that reads a trace. Each server belongs to one part. The server only describes
+ * its traces to the other parts.
  */
 static uint32_t find_part_of_trace(const struct netsync_io *io, const struct trace *trace)
 {

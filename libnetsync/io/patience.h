@@ -45,7 +45,7 @@ ssize_t io_read_pipe(struct netsync_io *io, const char *path, int pipe, void *to
 
 /* Return whether an error that occurs when a trace is opened affects only this trace. */
 bool io_is_lost_error(int err);
-/* Warn that @what is skipped, and record this. The reason was passed to io_fail(). */
+/* Warn that @what is skipped, and record the skip. The reason was passed to io_fail(). */
 int io_skip_input(struct netsync_io *io, const char *what);
 /*
  * Warn that a file or pipe was read only up to byte @at because of @why. Record that the rest is

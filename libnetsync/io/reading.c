@@ -130,7 +130,7 @@ static struct reader_process *add_reader_process(struct netsync_io *io,
 	return process;
 }
 
-/* Start a process that can read any trace. If it cannot be started, return NULL. */
+/* Start a process that can read any trace. If the process cannot be started, return NULL. */
 static struct reader_process *start_reader_process(struct netsync_io *io)
 {
 	int *keep = malloc((io->num_traces + io->num_kept + 1) * sizeof(*keep));
@@ -389,8 +389,9 @@ static void move_traces_from_stuck(struct netsync_io *io, struct reader_process 
 }
 
 /*
- * Return the share that a process is reading, and in which it may be stuck. It may differ from the
- * share for which this process waits, whose findings may still be in the other process's memory.
+ * Return the share that a process is reading, and in which it may be stuck. That share may differ
+ * from the share for which this process waits, whose findings may still be in the other process's
+ * memory.
  */
 static struct reading_share *find_share_being_read(struct reading_share *awaited)
 {

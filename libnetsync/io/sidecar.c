@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find the sidecar files of a trace, which "netsync record" writes. They contain names of network
- * namespaces and clock readings.
+ * Find the sidecar files of a trace, which "netsync record" writes. Sidecar files contain names of
+ * network namespaces and clock readings.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -33,8 +33,8 @@
 
 /*
  * Range of record numbers that is decided at a time if many records become complete at once. The
- * range limits the number of outcomes. It also ensures that messages with close times are found at
- * close times. Chosen.
+ * range limits the number of outcomes. The range also ensures that messages with close times are
+ * found at close times. Chosen.
  */
 #define DECIDED_AT_ONCE (2 * BATCH_RECORDS)
 

@@ -48,8 +48,8 @@ bool match_have_same_headers(const struct packet_record *a, const struct packet_
 			     bool nat);
 
 /*
- * Return whether two records that agree may belong to one packet. This is always true for different
- * hosts.
+ * Return whether two records that agree may belong to one packet. For different hosts, the result
+ * is always true.
  */
 bool match_may_be_one_packet(const struct packet_record *a, const struct packet_record *b);
 

@@ -342,8 +342,8 @@ static int match_batch(struct matcher *m)
 }
 
 /*
- * Return the maximum number of records in a batch. It is small compared with the number of records
- * that may be stored.
+ * Return the maximum number of records in a batch. This maximum is small compared with the number
+ * of records that may be stored.
  */
 static uint32_t compute_batch_capacity(const struct matcher *m)
 {

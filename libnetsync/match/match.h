@@ -19,7 +19,7 @@
 #include "match/shard.h"
 #include "util/parallel.h"
 
-/* Callbacks of a matcher. Each gets the argument that was given to matcher_init(). */
+/* Callbacks of a matcher. Each callback gets the argument that was given to matcher_init(). */
 struct match_calls {
 	/*
 	 * Called for each message. Returns 0 or -errno. Unless one_thread is set, several threads
@@ -62,7 +62,7 @@ struct matcher {
 		int64_t end;   /* end of the lifetime, ns */
 		bool over;
 	} pace;
-	/* Owners of addresses. They are learned while a batch is matched. */
+	/* Owners of addresses. Owners are learned while a batch is matched. */
 	struct owned_address {
 		uint32_t host;
 		uint32_t address;

@@ -7,7 +7,7 @@
 
 /*
  * Number of slots for addresses, and number of slots in which a search looks. If no slot is free
- * for an address, its owner is not known. This changes counts but no match. Chosen.
+ * for an address, its owner is not known. An unknown owner changes counts, but no match. Chosen.
  */
 #define OWNER_SLOTS 16384
 #define OWNER_PROBES 8

@@ -166,7 +166,7 @@ static bool icmp_is_identified(const struct packet_record *a, const struct packe
 
 /* ---- SCTP -------------------------------------------------------------- */
 
-/* This bit marks a packet with a DATA chunk. It is above the 8 bits of a chunk type. */
+/* This bit marks a packet with a DATA chunk. The bit is above the 8 bits of a chunk type. */
 #define HAS_DATA_CHUNK 256
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The protocols that are matched. Each has a row in protocol.c. All protocol-specific code of
- * matching is in these rows and in the protocol's part of struct packet_record, except for
+ * The protocols that are matched. Each protocol has a row in protocol.c. All protocol-specific code
+ * of matching is in these rows and in the protocol's part of struct packet_record, except for
  * segmentation (segment.c), which only TCP and UDP have.
  */
 #ifndef NETSYNC_MATCH_PROTOCOL_H

@@ -31,9 +31,9 @@ struct packet_record {
 	int64_t time;
 	uint64_t skb;
 	/*
-	 * The part of each protocol. The first 8 bytes are the key. It consists of fields that all
-	 * sources report and that neither segmentation nor address translation (except of ports)
-	 * changes.
+	 * The part of each protocol. The first 8 bytes are the key. The key consists of fields that
+	 * all sources report and that neither segmentation nor address translation (except of
+	 * ports) changes.
 	 */
 	union {
 		uint32_t key[2];
@@ -123,7 +123,7 @@ static inline bool may_be_segmented(const struct packet_record *r)
 
 /*
  * Return whether the record is decided and counted in this shard. Block index entries and copies
- * are not. They only serve to find records that begin inside of them.
+ * are not. Entries and copies only serve to find records that begin inside of them.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {

@@ -119,7 +119,8 @@ static inline uint32_t *ring_get_second_chain(const struct packet_ring *l,
 	return &l->second[(v ^ hash_mix(s->len)) & (l->room - 1)];
 }
 
-/* Added to the protocol when a block index entry is hashed. It exceeds all IP protocol numbers. */
+/* Added to the protocol when a block index entry is hashed. The value exceeds all IP protocol
+ * numbers. */
 #define BLOCK_INDEX 256
 
 /* Return the block, or the IP id, of a block index entry. */

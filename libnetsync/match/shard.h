@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A shard contains the records of some packets, which are matched only with each other. A shard
- * reads the state of all hosts, but changes only its own state. It adds its results to lists of
- * outcomes. The result of a batch therefore does not depend on which shards run at the same time.
+ * reads the state of all hosts, but changes only its own state. The shard adds its results to lists
+ * of outcomes. The result of a batch therefore does not depend on which shards run at the same
+ * time.
  */
 #ifndef NETSYNC_MATCH_SHARD_H
 #define NETSYNC_MATCH_SHARD_H

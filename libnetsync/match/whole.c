@@ -108,7 +108,7 @@ static int count_passages(struct shard *m, struct packet_record **s, int n,
 	return ret;
 }
 
-/* All records with one key. They belong to one packet or to several. */
+/* All records with one key. The records belong to one packet or to several. */
 struct key {
 	struct packet_record **s;
 	int n;
@@ -147,7 +147,7 @@ static bool are_views_of_one_machine(const struct host_view *v, int views)
 }
 
 /*
- * Return whether the packet left @from before it arrived at @to. This is so if @from is the
+ * Return whether the packet left @from before it arrived at @to. The result is true if @from is the
  * packet's origin, or its only router (in and out). If there are several routers, their order is
  * not known. If several origins are clocks of one machine, one of them may be a router whose
  * incoming record is missing. This origin may then be behind other routers.

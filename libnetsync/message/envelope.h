@@ -66,8 +66,8 @@ int64_t envelope_compute_usual_y(const struct envelope *e, size_t bin);
 /*
  * Add points, whose times are within 2^60 ns of each other. Until the next settling, up to an
  * eighth more corners than @room are kept, so that bins are not made wider because of corners that
- * later points replace. Return the number of points that were added. If it is less than @n, there
- * was not enough memory for the next point.
+ * later points replace. Return the number of points that were added. If fewer than @n were added,
+ * there was not enough memory for the next point.
  */
 size_t envelope_add(struct envelope *e, const struct point *p, size_t n, const struct budget *room);
 

@@ -29,8 +29,8 @@
 static const struct budget whole = { MAX_BINS_OF_CLOUD, MAX_CORNERS / 2 };
 
 /*
- * Compute the budget for each envelope. It never increases with the number of pairs, because an
- * envelope cannot recover what it has dropped.
+ * Compute the budget for each envelope. The budget never increases with the number of pairs,
+ * because an envelope cannot recover what it has dropped.
  */
 static struct budget compute_pair_budget(size_t pairs)
 {
@@ -196,7 +196,7 @@ int pairs_add(struct pairs *ps, const struct endpoint *from, const struct endpoi
 	return ret;
 }
 
-/* Add the sums of another direction. Its points are shifted by @x and @y. */
+/* Add the sums of another direction. The other direction's points are shifted by @x and @y. */
 static void merge_sums(struct direction *c, const struct direction *other, int64_t x, int64_t y)
 {
 	const __int128 n = other->num, sum_x = other->sum_x + n * x;

@@ -2,10 +2,10 @@
 /*
  * Collect messages as two clouds of points for each pair of hosts. In a pair, host[0] < host[1]. A
  * message is a point in a plane: x = time on host[0], y = time on host[1] - time on host[0]. Both
- * are relative to an origin near the host's times. If two clocks are linear relative to each other,
- * they are a line in this plane. Messages from host[0] are above the line by their delay, and
- * messages from host[1] are below it (Duda et al. 1987). Only the points at the inner edge of each
- * cloud are stored.
+ * coordinates are relative to an origin near the host's times. If two clocks are linear relative to
+ * each other, they are a line in this plane. Messages from host[0] are above the line by their
+ * delay, and messages from host[1] are below it (Duda et al. 1987). Only the points at the inner
+ * edge of each cloud are stored.
  */
 #ifndef NETSYNC_MESSAGE_MESSAGE_H
 #define NETSYNC_MESSAGE_MESSAGE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The resolution of a host's timestamps is their greatest common divisor. It reveals captures in
- * us, and clocks that advance with the timer's tick. Such timestamps are rounded down: the true
- * time is between a timestamp and the next possible timestamp.
+ * The resolution of a host's timestamps is their greatest common divisor. The resolution reveals
+ * captures in us, and clocks that advance with the timer's tick. Such timestamps are rounded down:
+ * the true time is between a timestamp and the next possible timestamp.
  */
 #ifndef NETSYNC_MESSAGE_RESOLUTION_H
 #define NETSYNC_MESSAGE_RESOLUTION_H

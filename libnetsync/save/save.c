@@ -11,8 +11,8 @@
 /* Size of the write buffer, in bytes. Chosen. */
 #define SAVED_ROOM 4096
 /*
- * Space that reserve_saved_room() guarantees, in bytes. It exceeds LEB128_MAX, the maximum size of
- * an encoded number.
+ * Space that reserve_saved_room() guarantees, in bytes. This space exceeds LEB128_MAX, the maximum
+ * size of an encoded number.
  */
 #define MAX_SAVED_ITEM 24
 

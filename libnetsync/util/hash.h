@@ -12,8 +12,8 @@
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * Hash @v for a table with 2^n slots. The high bits of the product depend on all bits of @v. They
- * are folded into the low bits.
+ * Hash @v for a table with 2^n slots. The high bits of the product depend on all bits of @v. The
+ * high bits are folded into the low bits.
  */
 static inline uint64_t hash_slot(uint64_t v)
 {

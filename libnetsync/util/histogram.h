@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A histogram of durations with a fixed size. It has 16 classes for each power of two, so that the
- * relative error of a quantile is at most 1/32.
+ * A histogram of durations with a fixed size. The histogram has 16 classes for each power of two,
+ * so that the relative error of a quantile is at most 1/32.
  */
 #ifndef NETSYNC_UTIL_HISTOGRAM_H
 #define NETSYNC_UTIL_HISTOGRAM_H

@@ -15,7 +15,7 @@
 #define PAIR_PARTS 16
 
 /*
- * Return the part to which a pair belongs. It depends on bits of the hash that do not alone
+ * Return the part to which a pair belongs. The part depends on bits of the hash that do not alone
  * determine the pair's slot in a table.
  */
 static inline uint32_t get_pair_part(uint32_t a, uint32_t b)

@@ -120,7 +120,7 @@ static void *run_parallel_thread(void *arg)
 	return NULL;
 }
 
-/* Start threads. They block all signals, because the caller's thread handles signals. */
+/* Start threads. The threads block all signals, because the caller's thread handles signals. */
 static void start_parallel_threads(struct parallel *p, uint32_t num)
 {
 	sigset_t all, before;

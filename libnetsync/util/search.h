@@ -37,8 +37,8 @@ DEFINE_SEARCH(search_double, double)
 				  offsetof(typeof(*(array)), member), t, or_at)
 
 /*
- * Number of elements before @t. This is the index of the first element at or after @t, if there is
- * one.
+ * Number of elements before @t. The number is also the index of the first element at or after @t,
+ * if there is one.
  */
 #define NUM_BEFORE(array, num, member, t) SEARCH(array, num, member, t, false)
 

@@ -2,7 +2,8 @@
 /*
  * Read the packet events of a CTF trace in separate processes (read.c), because many faults in a
  * damaged or hostile trace make libbabeltrace2 2.0 end its process. One process opens the trace. If
- * there are more jobs than traces, other processes join it. Each then reads a share of the streams.
+ * there are more jobs than traces, other processes join it. Each process then reads a share of the
+ * streams.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -47,8 +47,8 @@ const struct ctf_event_class *event_classes_find_by_id(struct event_classes *cla
 void event_classes_release(struct event_classes *classes);
 
 /*
- * Copies of values whose bytes are not next to each other in the event. They are valid until the
- * event's callback returns.
+ * Copies of values whose bytes are not next to each other in the event. The copies are valid until
+ * the event's callback returns.
  */
 struct value_copies {
 	void **list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Read the events and losses of a CTF stream one by one. They are read directly from the file
+ * Read the events and losses of a CTF stream one by one. Events are read directly from the file
  * (direct/). From the point where this is not possible, libbabeltrace2's messages are used.
  */
 #ifndef NETSYNC_CTF_EVENT_STREAM_H

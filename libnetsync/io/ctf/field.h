@@ -17,7 +17,7 @@ struct ctf_field {
 
 struct ctf_field ctf_get_member(const struct ctf_field *structure, uint64_t index);
 
-/* Return the value of an integer. If it is signed, its sign is extended to 64 bits. */
+/* Return the value of an integer. If the integer is signed, its sign is extended to 64 bits. */
 uint64_t ctf_get_integer(const struct ctf_field *field, bool is_signed);
 
 /* Copy at most @most unsigned integers of an array. Return the length of the whole array. */

@@ -58,7 +58,7 @@ static const struct field_name icmp_names[] = {
 	{ NULL, 0 },
 };
 
-/* Transport headers. They are options of a variant in the IP header. */
+/* Transport headers. Each transport header is an option of a variant in the IP header. */
 static const struct transport_name {
 	uint8_t protocol;
 	const struct field_name *names;

@@ -37,7 +37,8 @@ enum sink_status {
 struct ctf_read_stream {
 	struct ctf_stream s;
 	struct ctf_reading *in;
-	/* First messages. They are received when the trace is opened, and used when it is read. */
+	/* First messages. These messages are received when the trace is opened, and used when the
+	 * trace is read. */
 	const bt_message **held;
 	uint64_t num_held;
 	bool begun; /* whether the stream's beginning was among the messages */

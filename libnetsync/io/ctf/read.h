@@ -27,7 +27,7 @@ struct ctf {
 	struct ctf_reading *reading; /* state of reading, or NULL in other processes */
 };
 
-/* The task of a process that reads. Its data are a struct ctf. */
+/* The task of a process that reads. The task's data are a struct ctf. */
 void ctf_read_trace(const void *ctf);
 /* Implement trace_reader.read() in such a process. */
 int ctf_read_slice(struct trace *trace, int64_t until_ns);

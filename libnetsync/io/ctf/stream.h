@@ -72,8 +72,8 @@ int ctf_stream_begin(struct ctf_stream *stream, const bt_message *message);
 int ctf_stream_use(struct ctf_stream *stream, const bt_message *message, struct event_seen *seen);
 
 /*
- * Use an event that direct/ has read. It is given by its payload, its decoder (or NULL) and its
- * clock value (cycles). Return the same values as ctf_stream_use().
+ * Use an event that direct/ has read. The arguments are the event's payload, its decoder (or NULL)
+ * and its clock value (cycles). Return the same values as ctf_stream_use().
  */
 int ctf_stream_use_event(struct ctf_stream *stream, const struct ctf_decoder *decoder,
 			 const struct ctf_field *payload, uint64_t cycles, struct event_seen *seen);

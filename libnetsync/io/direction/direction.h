@@ -126,16 +126,17 @@ struct watcher {
 /*
  * Infer addresses from packets between x and y that are in two captures. Each capture records a
  * time between a packet from x to y and a packet from y to x. If the packet to y comes first, this
- * time is longer in the capture at x, by the sum of both delays. Otherwise, it is longer in the
- * capture at y. This is true for any clocks, and reveals which host has x. Return 0 or -ENOMEM.
+ * time is longer in the capture at x, by the sum of both delays. Otherwise, the time is longer in
+ * the capture at y. This comparison works for any clocks, and reveals which host has x. Return 0 or
+ * -ENOMEM.
  */
 int infer_from_shared_packets(struct watcher *watchers, size_t num);
 
 /*
  * Infer addresses from packets whose direction another trace has recorded. If one host has sent a
  * packet that another host has also recorded, the other host has received the packet, and vice
- * versa. This reveals the addresses of hosts whose captures have no directions. Addresses are as
- * these hosts see them, even if a router translates addresses. Return 0 or -ENOMEM.
+ * versa. These packets reveal the addresses of hosts whose captures have no directions. Addresses
+ * are as these hosts see them, even if a router translates addresses. Return 0 or -ENOMEM.
  */
 int infer_from_known_directions(struct watcher *watchers, size_t num);
 

@@ -192,8 +192,8 @@ static int use_disk_answer(void *data, const struct worker_head *head, const voi
 }
 
 /*
- * Call disk.is_over() for the file that is being read. This may be a file that is read ahead, and
- * not the file that is needed.
+ * Call disk.is_over() for the file that is being read. The file that is being read may be one that
+ * is read ahead, and not the one that is needed.
  */
 static bool is_disk_reader_over(void *data, int64_t silent_ms)
 {

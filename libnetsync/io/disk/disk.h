@@ -55,7 +55,7 @@ struct disk *disk_new(disk_is_over is_over, void *data);
  * Call this in a worker to read through a reader process, like the process that started the worker.
  */
 void disk_use_in_process(struct disk *disk);
-/* End the reader process. It is started again when it is needed. */
+/* End the reader process. The reader process is started again when it is needed. */
 void disk_stop(struct disk *disk);
 /* Free the object. All its files must be closed. */
 void disk_free(struct disk *disk);
@@ -76,8 +76,8 @@ struct disk_file *disk_open(struct disk *disk, const char *path, int flags);
 struct disk_file *disk_adopt_fd(struct disk *disk, int fd, const char *name);
 void disk_close(struct disk_file *file);
 /*
- * Open a file by open(2) with @flags. If it is a pipe, do not wait for a writer; reading will wait
- * instead, with a time limit. On failure, set errno and return -1. Otherwise, return a file
+ * Open a file by open(2) with @flags. If the file is a pipe, do not wait for a writer; reading will
+ * wait instead, with a time limit. On failure, set errno and return -1. Otherwise, return a file
  * descriptor.
  */
 int disk_open_at_once(const char *path, int flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The reader process. It executes commands, for which it makes system calls that may never return,
- * and sends the results.
+ * The reader process. This process executes commands, for which it makes system calls that may
+ * never return, and sends the results.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Decode the fields of an event of any tracer, by their names, to struct netsync_packet, or to
  * struct clock_event if it is a netsync_clock event.
  *
- * *Flat* events have a field for each header field. They are netsync's own events
+ * *Flat* events have a field for each header field. Flat events are netsync's own events
  * (netsync-events(5)), and those of the module lttng-addons, which have only the first of these
  * fields. *Nested* events are LTTng's network events, which exist only in CTF (ctf/layout.h).
  */

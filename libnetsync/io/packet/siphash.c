@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Compute SipHash-1-3: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012. It
- * has one round for each word and three rounds at the end.
+ * Compute SipHash-1-3: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012.
+ * SipHash-1-3 has one round for each word and three rounds at the end.
  */
 #include "io/packet/siphash.h"
 

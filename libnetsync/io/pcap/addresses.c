@@ -263,9 +263,9 @@ static int give_samples_to_watchers(struct netsync_io *io, struct packet_samples
 }
 
 /*
- * Mark captures of hosts whose packets no other trace has. Their directions do not matter: a
- * machine without traffic to the others is no reason to fail. Whether other traces have the packets
- * is known only if all inputs are captures.
+ * Mark captures of hosts whose packets no other trace has. The directions of such captures do not
+ * matter: a machine without traffic to the others is no reason to fail. Whether other traces have
+ * the packets is known only if all inputs are captures.
  */
 static void mark_lone_captures(struct netsync_io *io, struct watcher *watchers, size_t num)
 {
@@ -329,9 +329,9 @@ static bool has_capture_of_host(const struct netsync_io *io, const char *host)
 }
 
 /*
- * Check that each host with given addresses has captures. If it has none, its name was mistyped,
- * unless captures were skipped, for example on a failed disk: the host may be that of a skipped
- * capture.
+ * Check that each host with given addresses has captures. If a host has no captures, its name was
+ * mistyped, unless captures were skipped, for example on a failed disk: the host may be that of a
+ * skipped capture.
  */
 static int check_given_addresses(struct netsync_io *io)
 {

@@ -292,7 +292,8 @@ static int copy_interface_block(struct capture_copy *copy, const struct capture_
 
 #define SECTION_LENGTH 16 /* offset in the section's header */
 
-/* Correct the length of a section. Its header was written when the size was not known yet. */
+/* Correct the length of a section. The section's header was written when the size was not known
+ * yet. */
 static int end_copied_section(struct capture_copy *copy)
 {
 	uint64_t len = copy->section_len + (uint64_t)copy->grown;

@@ -225,7 +225,8 @@ static char *copy_folder_name(const char *real_path)
 	return from && from < slash ? strndup(from, (size_t)(slash - from)) : strdup("capture");
 }
 
-/* Use the directory's name as the name of the host. It contains no date and no direction. */
+/* Use the directory's name as the name of the host. A directory's name contains no date and no
+ * direction. */
 static int name_by_folder(struct file_name *name, const char *real_path)
 {
 	name->way = NAME_BOTH;

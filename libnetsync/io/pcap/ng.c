@@ -143,8 +143,8 @@ static const struct number_option {
 };
 
 /*
- * Return whether this is a custom option. It begins with a 4-byte enterprise number, on which the
- * meaning of the rest depends.
+ * Return whether this is a custom option. A custom option begins with a 4-byte enterprise number,
+ * on which the meaning of the rest depends.
  */
 static bool is_custom_option(uint16_t code)
 {
@@ -199,7 +199,8 @@ static bool is_block_whole(const struct capture_block *from)
 	return from->loaded == from->size;
 }
 
-/* Copy the options that follow the body of such a block. They contain only text and bytes. */
+/* Copy the options that follow the body of such a block. These options contain only text and bytes.
+ * */
 static void copy_body_options(struct ng_block *block, const struct capture_file *capture,
 			      const struct capture_block *from, size_t at)
 {

@@ -81,9 +81,9 @@ static int copy_perf_bytes(struct perf_copy *copy, uint64_t from, uint64_t to)
 
 /*
  * Get the corrected time of any record. Records that are not events, such as those of threads and
- * their memory, may be outside of the correction's range. They are shifted by the same amount as
- * the nearest event. Return 0 or NETSYNC_IO_LEFT_OUT. On failure, call io_fail() and return a
- * negative value.
+ * their memory, may be outside of the correction's range. Such records are shifted by the same
+ * amount as the nearest event. Return 0 or NETSYNC_IO_LEFT_OUT. On failure, call io_fail() and
+ * return a negative value.
  */
 static int correct_perf_time(struct perf_copy *copy, int64_t time_ns, int64_t *new_ns)
 {

@@ -120,7 +120,8 @@ static int scan_perf_records(struct trace *trace, struct perf_scan *look)
 }
 
 /*
- * Return whether the file contains usable events. If it does not, print a warning with the reason.
+ * Return whether the file contains usable events. If the file has no usable events, print a warning
+ * with the reason.
  */
 static bool check_perf_contents(struct trace *trace, const struct perf_scan *look)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Read the records of a perf.data file. They may be compressed, as one zstd stream. */
+/* Read the records of a perf.data file. The records may be compressed, as one zstd stream. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

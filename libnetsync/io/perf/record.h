@@ -29,8 +29,8 @@ enum {
 };
 
 /*
- * Flag of PERF_RECORD_LOST_SAMPLES. It means that a filter has rejected the samples, so that they
- * were not lost.
+ * Flag of PERF_RECORD_LOST_SAMPLES. This flag means that a filter has rejected the samples, so that
+ * they were not lost.
  */
 #define PERF_MISC_FILTERED (1 << 15)
 

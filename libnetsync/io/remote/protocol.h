@@ -56,8 +56,8 @@
 #define REMOTE_ALIVE_MS 5000
 /*
  * Time limit for a server, as a percentage of the limit of netsync_io_set_timeout(). The server
- * itself gives up its processes at the limit. It then has time to report which trace was given up.
- * Chosen.
+ * itself gives up its processes at the limit. The server then has time to report which trace was
+ * given up. Chosen.
  */
 #define REMOTE_SLACK_PERCENT 125
 /*

@@ -16,14 +16,14 @@ void served_free(struct served *served);
 struct receiver;
 
 /*
- * Create a receiver. Its warnings go to @io, and name the machine @label. The caller owns the file
- * descriptors, which must be non-blocking. Return NULL if out of memory.
+ * Create a receiver. The receiver's warnings go to @io, and name the machine @label. The caller
+ * owns the file descriptors, which must be non-blocking. Return NULL if out of memory.
  */
 struct receiver *receiver_new(struct netsync_io *io, const char *label, int in, int out);
 void receiver_free(struct receiver *receiver);
 /*
- * Wait for the next record. Its payload ends with a zero byte, and is valid until the next call. If
- * there are no more records, return false. receiver_get_why() then returns the reason.
+ * Wait for the next record. The record's payload ends with a zero byte, and is valid until the next
+ * call. If there are no more records, return false. receiver_get_why() then returns the reason.
  */
 bool receiver_next_record(struct receiver *receiver, struct worker_head *head,
 			  const char **payload);

@@ -448,8 +448,8 @@ static int begin_serving(struct netsync_io *io, struct sending *s, const struct 
 	const struct worker_task task = {
 		.run = run_serving_reader,
 		/*
-		 * The worker's own reading has no limits. Its reader processes have limits of their
-		 * own.
+		 * The worker's own reading has no limits. The worker's reader processes have limits
+		 * of their own.
 		 */
 		.limits = { .memory = UINT64_MAX / 2 },
 	};

@@ -64,7 +64,7 @@ static void end_served(struct served *s, const char *why)
 			why);
 }
 
-/* Send a command for a trace. If this fails, waiting for the answer reveals the failure. */
+/* Send a command for a trace. If sending fails, waiting for the answer reveals the failure. */
 static void send_turn_command(const struct served_trace *t, uint32_t flag, int64_t time_ns)
 {
 	uint8_t bytes[STREAM_TURN_SIZE];
@@ -336,7 +336,7 @@ static int warn_for_server(struct served *s, const char *text)
 	return 0;
 }
 
-/* Handle a server's failure. It is reported in the server's own words. */
+/* Handle a server's failure. The failure is reported in the server's own words. */
 static int use_server_failure(struct served *s, const char *text)
 {
 	char *sentence = utf8_escape(text, true);

@@ -10,9 +10,9 @@
 #include "netsync.h"
 
 /*
- * Parse the line at @p. It must end in '
- * ', and WORD_SLACK bytes must follow. Set the name, and all members of the point except its host.
- * Return the end of the line. If the line is invalid, return NULL.
+ * Parse the line at @p. The line must end in ' ', and WORD_SLACK bytes must follow. Set the name,
+ * and all members of the point except its host. Return the end of the line. If the line is invalid,
+ * return NULL.
  */
 const char *parse_text_clock_line(const char *p, struct text_word *host,
 				  struct netsync_clock_point *point);

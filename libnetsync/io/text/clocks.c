@@ -28,7 +28,7 @@ static const char *parse_clock_rate(const char *p, double *value)
 	return *end ? NULL : p;
 }
 
-/* Parse the column was_set. If it is neither 0 nor 1, return NULL. */
+/* Parse the column was_set. If the column is neither 0 nor 1, return NULL. */
 static const char *parse_was_set(const char *p, uint32_t *was_set)
 {
 	int64_t value;

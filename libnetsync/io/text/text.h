@@ -57,8 +57,8 @@ const char *quote_word(char *quote, const struct text_word *word);
 int count_words(const char *p);
 
 /*
- * Check that the next @num columns are integers. If they are, return 1 and set *p to the position
- * after them. Otherwise, return the result of lines_reject().
+ * Check that the next @num columns are integers. If all are integers, return 1 and set *p to the
+ * position after them. Otherwise, return the result of lines_reject().
  */
 int find_bad_integer(struct text_lines *l, const char **p, const char *const *columns, int num);
 

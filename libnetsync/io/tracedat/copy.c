@@ -6,8 +6,8 @@
  * 64-bit time.
  *
  * If only a part of the events is copied, the pages of each processor are rewritten at their
- * offset. If they were compressed, they are instead appended uncompressed to the file. The unused
- * rest of their original space is a hole in the file, because no other data may move.
+ * offset. If the pages were compressed, they are instead appended uncompressed to the file. The
+ * unused rest of their original space is a hole in the file, because no other data may move.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -349,8 +349,8 @@ static uint64_t compute_moved_offset(const struct move *move, uint64_t at)
 }
 
 /*
- * Correct an offset that the file contains. It has the value @place and is stored at offset @at.
- * Both are offsets in the original.
+ * Correct an offset that the file contains. The offset has the value @place and is stored at @at;
+ * both are offsets in the original.
  */
 static int move_stored_offset(struct dat_copy *copy, const struct move *move, uint64_t at,
 			      uint64_t place)

@@ -122,7 +122,7 @@ static int open_dat_section(struct dat_file *file, struct cursor *cursor, uint64
 
 /* ---- the header -------------------------------------------------------- */
 
-/* Read the layout of ring buffer pages. It contains the size of a long in the kernel. */
+/* Read the layout of ring buffer pages. The layout contains the size of a long in the kernel. */
 static int read_header_info(struct dat_file *file, struct cursor *cursor)
 {
 	const char *commit;

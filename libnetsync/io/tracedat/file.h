@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The contents of a trace.dat file of trace-cmd, versions 6 and 7. trace-cmd.dat(5) describes the
- * format. libtracecmd is not used for two reasons. It does not report the clock, the machine and
- * the time span of a trace. It also trusts its input: a damaged file makes it write outside of its
- * memory or end the process. The file is not mapped, because it may shrink while it is read.
+ * format. libtracecmd is not used for two reasons. libtracecmd does not report the clock, the
+ * machine and the time span of a trace. libtracecmd also trusts its input: a damaged file makes it
+ * write outside of its memory or end the process. The file is not mapped, because it may shrink
+ * while it is read.
  */
 #ifndef NETSYNC_TRACEDAT_FILE_H
 #define NETSYNC_TRACEDAT_FILE_H
@@ -19,8 +20,8 @@
 #define DAT_MAGIC_SIZE 10
 
 /*
- * Maximum number of processors, and maximum size of a page (bytes). Both exceed those of all
- * machines. They are needed because the numbers in a file are not trusted.
+ * Maximum number of processors, and maximum size of a page (bytes). Both limits exceed what
+ * machines have. The limits are needed because the numbers in a file are not trusted.
  */
 #define DAT_MAX_CPUS 8192
 #define DAT_MAX_PAGE (1 << 20)

@@ -33,8 +33,8 @@ enum { LARGE = 0, PADDING = 29, TIME_EXTEND = 30, TIME_STAMP = 31 };
 /* ---- chunks ------------------------------------------------------------ */
 
 /*
- * Return space for @size bytes. It is used again for later chunks, because requesting it from the
- * kernel for each chunk took longer than all other work. Return NULL if out of memory.
+ * Return space for @size bytes. The space is used again for later chunks, because requesting space
+ * from the kernel for each chunk took longer than all other work. Return NULL if out of memory.
  */
 static uint8_t *reserve_page_space(struct dat_space *space, size_t size)
 {

@@ -190,8 +190,8 @@ static int add_dat_streams(struct trace *trace)
 /* ---- host and clock ----------------------------------------------------- */
 
 /*
- * Return the host's name. This is the second word of the uname, such as "Linux web 6.1.0 x86_64",
- * or the name of the file.
+ * Return the host's name. The name is the second word of the uname, such as "Linux web 6.1.0
+ * x86_64", or the name of the file.
  */
 static char *make_dat_host_name(const struct trace *trace, const struct dat_file *file)
 {

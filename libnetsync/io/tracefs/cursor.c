@@ -90,7 +90,7 @@ char *cursor_read_text(struct cursor *cursor, uint64_t size)
 	return text;
 }
 
-/* Read a word that ends with a NUL. It must fit into @room bytes. */
+/* Read a word that ends with a NUL. The word must fit into @room bytes. */
 void cursor_read_word(struct cursor *cursor, char *word, size_t room)
 {
 	for (size_t i = 0; i < room; i++) {

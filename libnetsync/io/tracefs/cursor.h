@@ -29,7 +29,7 @@ uint64_t cursor_read_number(struct cursor *cursor, unsigned int size);
  * of memory.
  */
 char *cursor_read_text(struct cursor *cursor, uint64_t size);
-/* Read a word that ends with a NUL. It must fit into @room bytes. */
+/* Read a word that ends with a NUL. The word must fit into @room bytes. */
 void cursor_read_word(struct cursor *cursor, char *word, size_t room);
 
 /* Return the number that consists of @size bytes, at most 8. */

@@ -86,8 +86,9 @@ struct tracefs_formats {
 /* Implement tracefs_use_format for a struct tracefs_formats: store the formats of packet events. */
 void tracefs_keep_format(void *formats, const char *system, char *text);
 /*
- * When all formats have been stored, set which events the trace has. If it has only the kernel's
- * own network events, print a warning that recommends @command, which records netsync's events.
+ * When all formats have been stored, set which events the trace has. If the trace has only the
+ * kernel's own network events, print a warning that recommends @command, which records netsync's
+ * events.
  */
 void tracefs_end_formats(const struct tracefs_formats *formats, const char *command);
 /*
@@ -97,8 +98,8 @@ void tracefs_end_formats(const struct tracefs_formats *formats, const char *comm
 char *tracefs_get_host_of_file(const char *path);
 
 /*
- * Return the format of a raw event, which its first bytes identify. If it is not a packet event,
- * return NULL.
+ * Return the format of a raw event, which its first bytes identify. If the event is not a packet
+ * event, return NULL.
  */
 const struct tracefs_format *tracefs_find_format(const struct tracefs_formats *formats,
 						 bool big_endian, const uint8_t *event,

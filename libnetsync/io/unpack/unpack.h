@@ -57,7 +57,8 @@ extern const struct compression lz4_compression;
 /* Number of bytes at the beginning of a file that identify its compression. */
 #define UNPACK_MAGIC_SIZE 6
 
-/* Identify the compression of a file by the file's first bytes. If it is not known, return NULL. */
+/* Identify the compression of a file by the file's first bytes. If the compression is not known,
+ * return NULL. */
 const struct compression *find_compression(const uint8_t *head, size_t size);
 
 struct unpacked {

@@ -51,7 +51,7 @@ static time_t get_coarse_time_s(void)
 	return now.tv_sec;
 }
 
-/* Start the timer. Its signal ends the worker. 0 stops the timer. */
+/* Start the timer. The timer's signal ends the worker. 0 stops the timer. */
 static void set_timer(unsigned int seconds)
 {
 	const struct itimerval time = { .it_value.tv_sec = seconds };

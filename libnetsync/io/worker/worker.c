@@ -163,7 +163,7 @@ fail:
 	return ret;
 }
 
-/* Wait until a killed worker ends. If it does not end, return false. */
+/* Wait until a killed worker ends. If the worker does not end, return false. */
 static bool reap_worker(const struct worker *worker, int *status)
 {
 	struct pollfd fd = { .fd = worker->fd };
@@ -386,7 +386,7 @@ void worker_wait(struct worker *worker)
 		worker->silent_ms = 0;
 }
 
-/* Wait for a worker. If it was given up, return false. */
+/* Wait for a worker. If the worker was given up, return false. */
 static bool wait_patiently(struct worker *worker, const struct worker_patience *patience)
 {
 	worker_wait(worker);

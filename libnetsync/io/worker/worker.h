@@ -18,7 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The header of a record. It is encoded in WORKER_HEAD_SIZE bytes, and the payload follows. */
+/* The header of a record. The header is encoded in WORKER_HEAD_SIZE bytes, and the payload follows.
+ * */
 struct worker_head {
 	uint32_t size;	 /* size of the payload (bytes) */
 	uint16_t what;	 /* kind of record, which the caller defines */
@@ -72,7 +73,7 @@ struct worker_limits {
 	uint64_t memory; /* memory limit, beyond what the caller uses (bytes) */
 };
 
-/* The task of a worker. It runs on a copy of the caller's memory. */
+/* The task of a worker. The task runs on a copy of the caller's memory. */
 struct worker_task {
 	void (*run)(const void *data);
 	struct worker_limits limits;
@@ -172,9 +173,9 @@ int worker_run(const struct worker_task *task, const void *data, worker_use use,
 void worker_begin(int fd, const struct worker_limits *limits, struct worker_life *life);
 void worker_put(uint16_t what, uint16_t number, const void *data, size_t size);
 /*
- * Reserve @most bytes. They are in the last record if it has this kind and number and enough space;
- * otherwise, they are in a new record. Write the bytes, and then call worker_commit_bytes() with
- * their end. Committed bytes are sent even if a signal ends the process.
+ * Reserve @most bytes. The bytes are in the last record if it has this kind and number and enough
+ * space; otherwise, they are in a new record. Write the bytes, and then call worker_commit_bytes()
+ * with their end. Committed bytes are sent even if a signal ends the process.
  */
 uint8_t *worker_reserve_bytes(uint16_t what, uint16_t number, size_t most);
 void worker_commit_bytes(const uint8_t *end);

@@ -9,7 +9,8 @@
 
 /*
  * Return whether all events of a stream class, including headers and contexts, agree with the class
- * of libbabeltrace2. If they do, what layout.h finds for this class is also valid for the type.
+ * of libbabeltrace2. If all events agree, what layout.h finds for this class is also valid for the
+ * type.
  */
 bool agree_on_stream(const struct metadata *metadata, const bt_stream_class *class);
 

@@ -165,8 +165,8 @@ static size_t list_stream_parts(struct direct *direct, const struct file *first,
 }
 
 /*
- * Sort the parts by time. libbabeltrace2 reads the packets of all parts in order of time. If this
- * differs from reading one part after the other, return false.
+ * Sort the parts by time. libbabeltrace2 reads the packets of all parts in order of time. If the
+ * order of the packets differs from reading one part after the other, return false.
  */
 static bool order_stream_parts(struct stream_part *parts, size_t num)
 {

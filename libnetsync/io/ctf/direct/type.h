@@ -81,7 +81,8 @@ void type_finish(struct ctf_type *type);
 bool type_skip(const struct ctf_type *type, struct bit_cursor *c);
 
 /*
- * Read an integer. If it is signed, extend its sign to 64 bits. Return false as type_skip() does.
+ * Read an integer. If the integer is signed, extend its sign to 64 bits. Return false as
+ * type_skip() does.
  */
 bool type_read_integer(const struct ctf_type *type, struct bit_cursor *c, uint64_t *value);
 
