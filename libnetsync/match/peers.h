@@ -68,7 +68,7 @@ struct peer_host {
 	struct histogram *stack[2];
 };
 
-/* The pairs of one part, which have the same get_pair_part(). */
+/* The pairs of one part: get_pair_part() returns the number of this part for all of them. */
 struct peers_part {
 	struct peer_pair *pair;
 	size_t pairs;

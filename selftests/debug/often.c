@@ -60,7 +60,7 @@ static void enable_events(bool yes)
 	close(fd);
 }
 
-/* Wait until events are attached or detached. The module does this some time after the request. */
+/* Wait until the module has attached or detached its events, which takes it some time. */
 static void wait_until_attached(bool yes)
 {
 	int fd = open_or_exit(ATTACHED, O_RDONLY), i;

@@ -83,7 +83,7 @@ struct timeline_task {
 /* Perfetto's thread ids are below 2^31, and each host has TRACK_NUMBERS of them. */
 #define TIMELINE_MAX_THREAD_HOSTS (INT32_MAX / TRACK_NUMBERS - 1)
 
-/* An action of a scheduler, for a format with scheduling tables. */
+/* A switch or wakeup by the scheduler of a kernel, for a format with scheduling tables. */
 struct timeline_sched {
 	enum {
 		TIMELINE_SWITCH, /* the CPU switches from the thread "from" to the thread "to" */
@@ -120,8 +120,9 @@ struct timeline_format {
 	void (*packet)(struct timeline *timeline, const struct timeline_event *event);
 	void (*message)(struct timeline *timeline, const struct timeline_message *message);
 	/*
-	 * Write an action of a scheduler. Called in order of time for each host, after its threads
-	 * were named. NULL if the format has no scheduling tables.
+	 * Write that a CPU switched to another thread, or that a thread woke another. Called in
+	 * order of time for each host, after its threads were named. NULL if the format has no
+	 * scheduling tables.
 	 */
 	void (*sched)(struct timeline *timeline, const struct timeline_sched *event);
 	/*

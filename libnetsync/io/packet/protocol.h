@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The supported transport protocols. Each protocol is a struct packet_protocol in a file of its
- * own, and a row in protocol.c. Only the columns of text formats are in other files (io/text/).
+ * own, and a row in protocol.c. Only the code that reads the columns of text formats is
+ * elsewhere, in io/text/.
  */
 #ifndef NETSYNC_IO_PROTOCOL_H
 #define NETSYNC_IO_PROTOCOL_H

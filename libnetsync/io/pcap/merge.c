@@ -399,7 +399,7 @@ static uint32_t get_output_interface(const struct merged_capture *m,
 	return m->interfaces[m->section + block->interface_id];
 }
 
-/* If a block has options from offset @first on, end them. */
+/* If a block has options from offset @first on, append the mark of the end of the options. */
 static void end_block_options(struct ng_block *to, size_t first)
 {
 	if (to->len > first)

@@ -106,7 +106,7 @@ struct perf_file {
 int perf_open(struct perf_file *file, struct netsync_io *io, const char *path);
 void perf_close(struct perf_file *file);
 
-/* Set the error sentence of a file that failed. Return @err. */
+/* A call for the file failed with @err: set the message for the user. Return @err. */
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err);
 /* Set file->problem. Return -EILSEQ. */
 int perf_set_problem(struct perf_file *file, const char *words);

@@ -61,7 +61,7 @@ static int fail_perf_trace(struct trace *trace, int err)
 
 /* ---- contents of a file ------------------------------------------------ */
 
-/* What a scan of a file has found. */
+/* Properties of a file that scan_perf_records() determines from the samples. */
 struct perf_scan {
 	uint64_t samples;
 	uint64_t timeless; /* samples without a time */

@@ -13,7 +13,7 @@
 /* Maximum number of characters of a rate. Chosen; a double cannot store more digits. */
 #define NUMBER_SIZE 32
 
-/* Parse a rate with strtod(). Return NULL if it is not a number. */
+/* Parse a rate with strtod(). Return the end of the rate, or NULL if @p is not a number. */
 static const char *parse_clock_rate(const char *p, double *value)
 {
 	char text[NUMBER_SIZE], *end;

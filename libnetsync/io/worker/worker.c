@@ -100,7 +100,7 @@ static void become_worker(int fd, const struct worker_task *task)
 	sigset_t none;
 
 	/*
-	 * For a keyboard signal, the terminal signals all processes. The caller decides what
+	 * If the user presses Ctrl-C, the terminal signals all processes. The caller decides what
 	 * happens to its workers.
 	 */
 	signal(SIGINT, SIG_IGN);

@@ -98,7 +98,10 @@ static bool grow_text_slots(struct span_writer *writer)
 	return true;
 }
 
-/* Return the number of a text that needs no escaping. Return NO_TEXT if out of memory. */
+/*
+ * Return the number that the output uses for a text in which no character has to be escaped.
+ * Return NO_TEXT if out of memory.
+ */
 static uint32_t make_plain_text(struct span_writer *writer, const char *text)
 {
 	const uint64_t hash = hash_span_text(text);
