@@ -243,7 +243,8 @@ def run_behaviours(clock, behaviours, start, end):
     while queue and queue[0][0] < end:
         time, number, behaviour = heapq.heappop(queue)
         if clock.is_dark(time):         # no daemon runs in a paused or suspended machine
-            heapq.heappush(queue, (clock.dark[-1][1], number, behaviour))
+            # The behaviour that resumes the machine acts first.
+            heapq.heappush(queue, (clock.dark[-1][1] + 1, number, behaviour))
             continue
         clock.now = time
         _push_behaviour(queue, number, behaviour, time)
