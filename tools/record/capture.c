@@ -41,11 +41,13 @@
 
 const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", "best", NULL };
 
+/* Maximum length of the name of a container or pod; Kubernetes allows 253 characters. */
+#define LONGEST_NAME 253
 /*
  * Maximum size of the line that announces a program, with a terminating NUL. The line has two
- * numbers and arguments.
+ * numbers, arguments, and the name of a container or pod.
  */
-#define ANNOUNCEMENT_SIZE 128
+#define ANNOUNCEMENT_SIZE (128 + LONGEST_NAME)
 
 /* A netsync-recorder for some hosts. The line that announces the program precedes it in memory. */
 struct travel_program {
@@ -100,10 +102,45 @@ static bool check_rsh(const struct record_run *rec)
 	return true;
 }
 
+/* Return the first given option that needs captures, or NULL if there is none. */
+static const char *find_capture_option(const struct record_run *rec)
+{
+	return rec->rsh	      ? "--rsh" :
+	       rec->container ? "--container" :
+	       rec->pod	      ? "--pod" :
+	       rec->merged    ? "--merge" :
+				NULL;
+}
+
+/* Check --container and --pod. The shell of a host splits the arguments of the program at blanks. */
+static bool check_container(const struct record_run *rec)
+{
+	const char *option = rec->pod ? "--pod" : "--container";
+	const char *name = rec->pod ? rec->pod : rec->container;
+
+	if (!name)
+		return true;
+	if (rec->pod && rec->container)
+		complain("Give --container or --pod, not both.");
+	else if (rec->via == VIA_LTTNG || rec->via == VIA_TCPDUMP)
+		complain("%s needs netsync-recorder; use it without --via %s.", option,
+			 capture_via_names[rec->via]);
+	else if (!isalnum((unsigned char)*name) || strlen(name) > LONGEST_NAME ||
+		 name[strspn(name,
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")])
+		complain("%s %s: give the name or the ID of a %s.", option, name, option + 2);
+	else
+		return true;
+	return false;
+}
+
 bool captures_check_options(struct record_run *rec)
 {
 	const char *lttng_option = find_lttng_option(rec);
-	const bool wants_captures = rec->rsh || rec->merged;
+	const char *wants_captures = find_capture_option(rec);
+
+	if (!check_container(rec))
+		return false;
 
 	if (rec->via == VIA_LTTNG && rec->rsh) {
 		complain("--rsh cannot be used with --via lttng, whose agents need ssh.");
@@ -114,8 +151,7 @@ bool captures_check_options(struct record_run *rec)
 		return false;
 	}
 	if (rec->via == VIA_AUTO && wants_captures && lttng_option) {
-		complain("%s needs LTTng; use it without %s.", lttng_option,
-			 rec->rsh ? "--rsh" : "--merge");
+		complain("%s needs LTTng; use it without %s.", lttng_option, wants_captures);
 		return false;
 	}
 	if (rec->via == VIA_AUTO) {
@@ -248,11 +284,12 @@ static bool read_all_bytes(int fd, char *bytes, size_t size)
 
 /*
  * Read a program, and write its announcement directly before it, so that both are sent at once.
- * If @via is NULL, the program chooses its source.
+ * With VIA_BEST, the program chooses its source.
  */
-static struct travel_program *make_travel_program(int fd, size_t size, const char *via,
-						  bool measures_costs)
+static struct travel_program *make_travel_program(const struct record_run *rec, int fd, size_t size)
 {
+	const char *via = rec->via == VIA_BEST ? NULL : capture_via_names[rec->via];
+	const char *name = rec->pod ? rec->pod : rec->container;
 	struct travel_program *program = calloc(1, sizeof(*program) + ANNOUNCEMENT_SIZE + size);
 	char *bytes = program ? program->bytes + ANNOUNCEMENT_SIZE : NULL;
 	char line[ANNOUNCEMENT_SIZE];
@@ -262,9 +299,10 @@ static struct travel_program *make_travel_program(int fd, size_t size, const cha
 		free(program);
 		return NULL;
 	}
-	length = snprintf(line, sizeof(line), "%zu %u%s%s%s --until-silence %d --clock-log -\n",
+	length = snprintf(line, sizeof(line), "%zu %u%s%s%s%s%s --until-silence %d --clock-log -\n",
 			  size, compute_cksum(bytes, size), via ? " --via " : "", via ? via : "",
-			  measures_costs ? " --costs" : "", CAPTURE_SILENCE_S);
+			  name ? rec->pod ? " --pod " : " --container " : "", name ? name : "",
+			  rec->measures_costs ? " --costs" : "", CAPTURE_SILENCE_S);
 	program->line = memcpy(bytes - length, line, (size_t)length);
 	program->size = (size_t)length + size;
 	return program;
@@ -290,10 +328,7 @@ static const struct travel_program *find_travel_program(struct record_run *rec, 
 	fd = *path ? open(*path, O_RDONLY | O_CLOEXEC) : -1;
 	errno = fd >= 0 ? EFBIG : errno;
 	if (fd >= 0 && !fstat(fd, &info) && info.st_size > 0 && info.st_size <= LARGEST_RECORDER)
-		program = make_travel_program(fd, (size_t)info.st_size,
-					      rec->via == VIA_BEST ? NULL :
-								     capture_via_names[rec->via],
-					      rec->measures_costs);
+		program = make_travel_program(rec, fd, (size_t)info.st_size);
 	if (program) {
 		snprintf(program->arch, sizeof(program->arch), "%s", arch);
 		program->next = rec->programs;
@@ -356,7 +391,8 @@ static void answer_greeting(struct record_run *rec, struct recorded_host *host,
 			    const struct shell_greeting *greeting)
 {
 	struct remote *remote = host->remote;
-	const bool can_use_tcpdump = rec->via == VIA_BEST && greeting->has_tcpdump;
+	const bool can_use_tcpdump = rec->via == VIA_BEST && greeting->has_tcpdump &&
+				     !rec->container && !rec->pod;
 	const struct travel_program *program;
 	char *path;
 

@@ -76,6 +76,14 @@ static const struct option_row options[] = {
 	       "connect to the hosts with COMMAND instead of ssh; {host} is the\n"
 	       "name, as in \"docker exec -i {host}\" (packets only)",
 	       parse_text_option, .at = offsetof(struct record_run, rsh)),
+	OPTION("container", 0, "NAME",
+	       "record only the container NAME of each host, given by its name\n"
+	       "or ID (packets only)",
+	       parse_text_option, .at = offsetof(struct record_run, container)),
+	OPTION("pod", 0, "NAME",
+	       "record only the pod NAME of each host, given by its name or UID\n"
+	       "(packets only)",
+	       parse_text_option, .at = offsetof(struct record_run, pod)),
 	OPTION("merge", 0, "FILE",
 	       "also write the packets of all hosts to one pcapng file, with\n"
 	       "corrected times (packets only)",

@@ -142,6 +142,7 @@ struct record_run {
 	bool measures_costs;	     /* captures report their costs */
 	bool may_fall_back;	     /* netsync may change via from VIA_LTTNG to VIA_BEST */
 	const char *rsh;	     /* command that reaches hosts; NULL means ssh */
+	const char *container, *pod; /* record only its packets; NULL means all */
 	char *merged;		     /* file for the packets of all hosts; NULL means none */
 	bool local, pull, live;
 	const char *stay;	/* the hosts' directory where traces stay; "" for the default */
