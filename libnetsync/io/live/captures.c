@@ -206,7 +206,7 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 	char text[ADDRESS_TEXT];
 
 	if (!own || !own->num) {
-		if (live->infer_delay_ms < INFER_TELL_MS)
+		if (live->infer_delay_ms < INFER_TELL_MS && !live->wants_all)
 			return 0;
 		if (!capture->told_address)
 			io_warn(live->io,
@@ -229,6 +229,19 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 	return kept ? 0 : io_fail_no_memory(live->io);
 }
 
+/* Is it time for an attempt? A caller that wants all packets so far does not wait. */
+static bool is_inference_due(struct live_input *live)
+{
+	const int64_t now_ms = live_now_ms();
+
+	if (!live->infer_ms) {
+		live->infer_delay_ms = INFER_MS;
+		live->infer_ms = now_ms + INFER_MS;
+	}
+	return now_ms >= live->infer_ms ||
+	       (live->wants_all && now_ms - live->inferred_ms >= RETRY_MS);
+}
+
 /* Infer the addresses of captures that need them, from all packets so far. */
 static int infer_live_addresses(struct live_input *live)
 {
@@ -239,13 +252,8 @@ static int infer_live_addresses(struct live_input *live)
 
 	for (size_t i = 0; i < live->num_captures; i++)
 		any |= live->captures[i]->lacks_address;
-	if (!any || live_now_ms() < live->infer_ms)
+	if (!any || !is_inference_due(live))
 		return 0;
-	if (!live->infer_ms) {
-		live->infer_delay_ms = INFER_MS;
-		live->infer_ms = live_now_ms() + INFER_MS;
-		return 0;
-	}
 	ns = netsync_new();
 	probe = ns ? netsync_io_new(ns) : NULL;
 	if (probe)
@@ -256,7 +264,8 @@ static int infer_live_addresses(struct live_input *live)
 	netsync_io_free(probe);
 	netsync_free(ns);
 	live->infer_delay_ms = min64(2 * live->infer_delay_ms, INFER_MAX_MS);
-	live->infer_ms = live_now_ms() + live->infer_delay_ms;
+	live->inferred_ms = live_now_ms();
+	live->infer_ms = live->inferred_ms + live->infer_delay_ms;
 	return ret;
 }
 

@@ -110,9 +110,11 @@ struct live_input {
 	struct told_host *told; /* indexed by the numbers in told_names */
 	size_t num_told;
 	struct name_table told_names;
-	bool has_begun;	   /* the first hosts were numbered */
-	int64_t newest_ms; /* time at which a viewer was last attached to a session */
-	uint64_t packets;  /* number of packets read in this call */
+	int64_t inferred_ms; /* time of the last attempt to infer addresses */
+	bool wants_all;	     /* the caller does not wait for packets, but wants those that exist */
+	bool has_begun;	     /* the first hosts were numbered */
+	int64_t newest_ms;   /* time at which a viewer was last attached to a session */
+	uint64_t packets;    /* number of packets read in this call */
 };
 
 static inline int64_t live_now_ms(void)

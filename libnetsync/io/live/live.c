@@ -116,12 +116,13 @@ int netsync_io_poll(struct netsync_io *io, int timeout_ms)
 	if (!live)
 		return io_fail(io, -ENODATA, "No live session or capture was given.");
 	live->packets = 0;
+	live->wants_all = timeout_ms <= 0;
 	do {
 		left = end - live_now_ms();
 		if (left < 0 || captures_are_behind(live))
 			left = 0;
 		ret = receive_all(live, left < RETRY_MS ? (int)left : RETRY_MS);
-	} while (!ret && (live_now_ms() < end || (timeout_ms <= 0 && captures_are_behind(live))));
+	} while (!ret && (live_now_ms() < end || (live->wants_all && captures_are_behind(live))));
 	if (ret == -EINTR)
 		ret = 0;
 	if (!ret)
