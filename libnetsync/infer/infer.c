@@ -239,7 +239,6 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 	for (int i = 0; !ret && i < rounds; i++) {
 		n->alone = alone && !i;
 		n->learn = !alone || i > 1;
-		n->chain[1].is_tentative = n->alone;
 		if (i && i % MOVE_ROUNDS == 0)
 			ret = grid_recompute_delays(n);
 		if (!ret)

@@ -85,11 +85,6 @@ struct chain {
 	 */
 	struct moments *delay;
 	struct natural delay_prior;
-	/*
-	 * Steps were not looked for yet. The smoother keeps the delay and the prior of the first
-	 * state, because sites on both sides of a step mislead it.
-	 */
-	bool is_tentative;
 	/* Standard deviations of a state about which nothing is known. */
 	double unknown[STATES];
 	double range;	/* initial range of the phase, ns */

@@ -299,27 +299,6 @@ static void find_joint_target(const struct inference *n, const struct infer_link
 }
 
 /*
- * If both factors of a cell are flat, drop the second one for a round. Each of them would imply a
- * phase, and both together a delay, although nothing indicates that their messages belong to the
- * same side of a step.
- */
-static void drop_second_flat_factors(struct infer_link *l)
-{
-	struct link_direction *d = l->direction;
-
-	for (size_t i = 0, k = 0; i < d[0].num_factors && k < d[1].num_factors;) {
-		const struct factor *f = &d[0].factor[i];
-		struct factor *second = &d[1].factor[k];
-		const int order = factor_compare(f, second);
-
-		if (!order && f->is_flat && second->is_flat)
-			second->target = (struct natural){ 0, 0 };
-		i += order <= 0;
-		k += order >= 0;
-	}
-}
-
-/*
  * Update all factors of a link with a joint delay. All factors move the delay together. If each
  * factor moved by its own deviation, the delay would move far beyond the edges of some factors,
  * whose messages would then count as wrong.
@@ -336,8 +315,6 @@ static void update_joint_link(const struct inference *n, struct infer_link *l,
 		for (size_t k = 0; k < d->num_factors; k++)
 			find_joint_target(n, l, way, &d->factor[k], &d->law, c, &pull);
 	}
-	if (!n->alone)
-		drop_second_flat_factors(l);
 	/* The move of the delay, in standard deviations. */
 	move = fabs(pull.weighted) * sqrt(l->delay.variance) /
 	       (1 + fmax(pull.precision, 0) * l->delay.variance);

@@ -230,8 +230,6 @@ static struct moments compute_delay_move(const struct chain *c, const struct del
 	double precision = c->delay_prior.precision;
 	double weighted = c->delay_prior.weighted - precision * c->delay->mean;
 
-	if (c->is_tentative)
-		return (struct moments){ 0, c->delay->variance };
 	for (size_t n = 0; n < c->num; n++) {
 		const struct knot *k = &c->knot[n];
 
@@ -295,8 +293,7 @@ int smooth_chain(struct chain *c)
 	smooth_chain_backward(c, f, first, effect);
 	if (effect)
 		move_delay(c, effect, first);
-	if (!c->is_tentative)
-		recentre_first_state(c, first);
+	recentre_first_state(c, first);
 	free(f);
 	free(effect);
 	return 0;
