@@ -8,9 +8,6 @@
  * lowest of m messages exceeds z by an exponential delay with rate m / mu. Messages of kind j >
  * 0 are all lifted together by an exponential delay with mean LIFT[j] mu. The spacings between
  * the lowest messages are distributed as for kind 0.
- *
- * A normal blur of z stands for timestamps that are off: by their resolution, by the differences
- * between a host's processors, or because the delays do not begin at a sharp edge.
  */
 #include <math.h>
 
@@ -219,19 +216,6 @@ static void add_expectations(struct delay_law *d, const struct lowest *l, const 
 }
 
 /*
- * Add to the derivatives with respect to the blur. The blur widens the cavity, so the derivatives
- * follow from those with respect to the cavity's mean.
- */
-static void add_blur_score(struct delay_law *d, struct moments cavity, struct moments tilted)
-{
-	const double gradient = (tilted.mean - cavity.mean) / cavity.variance;
-	const double information = (1 - tilted.variance / cavity.variance) / cavity.variance;
-
-	d->blur_gradient += gradient * gradient - information;
-	d->blur_information += information * information;
-}
-
-/*
  * Turn the log weights of all components into responsibilities. Return the logarithm of the sum
  * of the weights.
  */
@@ -290,8 +274,6 @@ struct moments delay_tilt_cavity(const struct lowest *l, struct delay_law *d, st
 	for (size_t i = 0; learn && i < all.num; i++)
 		if (all.c[i].share > LEAST_TAUGHT)
 			add_expectations(d, l, &all.c[i]);
-	if (learn)
-		add_blur_score(d, cavity, m);
 	return m;
 }
 
@@ -301,21 +283,11 @@ void delay_law_begin(struct delay_law *d, double mean, double blur)
 {
 	double sum = 0, share = 1;
 
-	*d = (struct delay_law){
-		.mean = mean, .wrong = FIRST_WRONG, .blur = blur, .least_blur = blur
-	};
+	*d = (struct delay_law){ .mean = mean, .wrong = FIRST_WRONG, .blur = blur };
 	for (int j = 0; j < DELAY_LIFTS; j++, share *= RARER)
 		sum += d->lift[j] = share;
 	for (int j = 0; j < DELAY_LIFTS; j++)
 		d->lift[j] /= sum;
-}
-
-/* Learn the blur by a step of Fisher scoring. */
-static void learn_blur(struct delay_law *d)
-{
-	if (d->blur_information > 0)
-		d->blur = fmax(d->blur + d->blur_gradient / d->blur_information, d->least_blur);
-	d->blur_gradient = d->blur_information = 0;
 }
 
 void delay_law_learn(struct delay_law *d, double least)
@@ -333,5 +305,4 @@ void delay_law_learn(struct delay_law *d, double least)
 		d->num_lift[j] = 0;
 	}
 	d->num_excess = d->sum_excess = d->num_all = d->num_wrong = 0;
-	learn_blur(d);
 }

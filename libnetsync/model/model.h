@@ -124,16 +124,10 @@ struct delay_law {
 	double mean;		  /* mean of the exponential excess, ns */
 	double wrong;		  /* share of messages that are wrong */
 	double lift[DELAY_LIFTS]; /* share of the factors of each kind */
-	double blur;		  /* variance that timestamps add to z, ns^2 */
-	double least_blur;	  /* the variance that their resolution adds, ns^2 */
+	double blur;		  /* variance that coarse timestamps add to z, ns^2 */
 	/* Expected counts and sums, from which the parameters above are learned. */
 	double num_excess, sum_excess, num_all, num_wrong;
 	double num_lift[DELAY_LIFTS];
-	/*
-	 * Twice the derivative of the log likelihood with respect to the blur, and twice its
-	 * expected curvature.
-	 */
-	double blur_gradient, blur_information;
 };
 
 /* The messages of a factor: their number, and their lowest observed delays in ascending order. */

@@ -155,37 +155,6 @@ static void test_learn(void **state)
 	assert_true(d.lift[0] > 0.98);
 }
 
-/* Return the standard deviation that is learned if the messages of a factor are off by @blur. */
-static double learn_simulated_blur(double blur)
-{
-	struct delay_law d;
-	uint64_t seed;
-
-	delay_law_begin(&d, MEAN, 0);
-	for (int round = 0; round < 30; round++) {
-		seed = 4;
-		for (int i = 0; i < 4000; i++) {
-			struct lowest l = { .messages = 32, .num = 3 };
-			double delay = blur * sqrt(-2 * log(draw_between_0_and_1(&seed))) *
-				       cos(2 * M_PI * draw_between_0_and_1(&seed));
-
-			for (int k = 0; k < 3; k++)
-				l.delay[k] = delay += draw_from_exponential(&seed, MEAN / (32 - k));
-			delay_tilt_cavity(&l, &d, (struct moments){ 0, 1e4 }, true);
-		}
-		delay_law_learn(&d, 1);
-	}
-	return sqrt(d.blur);
-}
-
-/* Clocks of processors that differ blur the minimum delay. */
-static void test_blur(void **state)
-{
-	(void)state;
-	assert_true(learn_simulated_blur(0) < 100);
-	assert_float_equal(learn_simulated_blur(3000), 3000, 150);
-}
-
 static double weigh_cavity(const struct lowest *l, const struct delay_law *d, struct moments cavity)
 {
 	double evidence;
@@ -244,8 +213,7 @@ int main(void)
 		cmocka_unit_test(test_cut_normal), cmocka_unit_test(test_series),
 		cmocka_unit_test(test_wide),	   cmocka_unit_test(test_tilt),
 		cmocka_unit_test(test_robust),	   cmocka_unit_test(test_learn),
-		cmocka_unit_test(test_blur),	   cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_evidence),   cmocka_unit_test(test_extremes),
 	};
 
 	return cmocka_run_group_tests_name("delay law", tests, NULL, NULL);
