@@ -24,10 +24,11 @@
  */
 #define KEEP 0.3
 /*
- * Minimum information on an increment, and minimum fraction of its variance that is not from its
- * prior.
+ * Minimum information on an increment: the inverse of its variance, in 1/ns^2 for the phase.
+ * Chosen: a phase step of 1e20 ns, which exceeds all 64-bit times, is possible.
  */
 #define LEAST_INFORMATION 1e-40
+/* Minimum fraction of an increment's variance that is not from its prior. Chosen. */
 #define LEAST_PART 1e-6
 /* Maximum variance of an increment, in variances of the largest scale. Chosen. */
 #define WIDEST 4.0

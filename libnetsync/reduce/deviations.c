@@ -243,9 +243,9 @@ static int64_t round_deviation(double deviation)
 }
 
 /*
- * Find the longest line from @start at the point @first that is nowhere below the points, and exceeds
- * them by SLACK or 1 ns at most. Set *@end to its value at its last point, and return the index
- * of that point, or @first if the next point has no deviation.
+ * Find the longest line from @start at the point @first that is nowhere below the points, and
+ * exceeds each of them by at most SLACK of its deviation plus 1 ns. Set *@end to the line's value
+ * at its last point. Return the index of that point, or @first if the next point has no deviation.
  */
 static size_t find_deviation_line(const struct deviation_points *from, size_t first, double start,
 				  double *end)
@@ -298,7 +298,7 @@ static uint32_t make_deviation_knots(const struct deviation_points *from, int64_
 	return num;
 }
 
-/* Does the posterior tell how accurate the host's clock is relative to the reference? */
+/* Does the posterior determine how accurate the host's clock is relative to the reference? */
 static bool has_deviations(const struct reduction *r, uint32_t h)
 {
 	const struct correction *c = &r->correction[h], *reference = &r->correction[r->reference];

@@ -177,8 +177,10 @@ static bool can_move_direction(const struct direction *d, int64_t x, int64_t y)
 	return can;
 }
 
-/* Return the shift for a pair's y. The shift fits into 64 bits, because every shift is at most
- * 2^61. */
+/*
+ * Return the shift for a pair's y. The shift fits into 64 bits, because every shift is at most
+ * 2^61.
+ */
 static int64_t compute_y_shift(const struct saved_merging *m, const struct pair *p)
 {
 	return m->place[p->host[1]].shift - m->place[p->host[0]].shift;

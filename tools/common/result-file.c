@@ -248,8 +248,10 @@ int model_set_root(struct model *model, json_object *root, const char *path)
 	return 0;
 }
 
-/* Report an error of json-c. json-c's messages begin with names of functions and end with a
- * newline. */
+/*
+ * Report an error of json-c. json-c's messages begin with names of functions and end with a
+ * newline.
+ */
 static int explain_json(struct model *model, const char *path)
 {
 	const char *why = json_util_get_last_err(), *last;

@@ -258,8 +258,10 @@ static bool has_same_identity(const struct netsync_packet *a, const struct netsy
 /* This exceeds the score for the agreement of all other fields of two frames with a message. */
 #define SAME_PACKET 8
 
-/* Return a score for how well two frames agree as ends of a message. One of the two frames may be
- * missing. */
+/*
+ * Return a score for how well two frames agree as ends of a message. One of the two frames may be
+ * missing.
+ */
 static int rate_place_agreement(const struct late_message *late, const struct found_frame *sent,
 				const struct found_frame *received)
 {
