@@ -233,6 +233,48 @@ static void test_roots(void **state)
 	assert_int_equal(relations_end(&io), 0);
 }
 
+/*
+ * A host whose ranks have different clocks is not the centre, so that only its own messages are
+ * wrong; it is reported.
+ */
+static void test_unordered_host(void **state)
+{
+	(void)state;
+	memset(&came, 0, sizeof(came));
+	for (uint32_t rank = 0; rank < 6; rank++) {
+		struct span_part part = make_part(1, rank, 6);
+
+		part.start_ns = rank == 3 ? 500 : 100;
+		part.end_ns = rank == 3 ? 600 : 200 + rank / 2;
+		add_part(rank / 2, &part);
+	}
+	assert_int_equal(came.num, 4);
+	assert_non_null(find_message(0, 2));
+	assert_non_null(find_message(2, 0));
+	assert_int_equal(relations_end(&io), 0);
+	assert_non_null(strstr(came.warnings, "In 1 collective operations, ranks of one host end"));
+}
+
+/* Operations of different runs, whose times cannot match, are reported. */
+static void test_apart(void **state)
+{
+	(void)state;
+	for (int64_t apart_ns = 59 * SEC; apart_ns < 62 * SEC; apart_ns += 2 * SEC) {
+		memset(&came, 0, sizeof(came));
+		for (uint32_t rank = 0; rank < 2; rank++) {
+			struct span_part part = make_part(1, rank, 2);
+
+			part.start_ns = rank * (apart_ns + 100);
+			part.end_ns = part.start_ns + 100;
+			add_part(rank, &part);
+		}
+		assert_int_equal(came.num, 2);
+		assert_int_equal(relations_end(&io), 0);
+		assert_int_equal(strstr(came.warnings, "more than a minute after") != NULL,
+				 apart_ns > 60 * SEC);
+	}
+}
+
 /* Relations that are never complete are used when too many wait, the oldest first. */
 static void test_limit(void **state)
 {
@@ -258,10 +300,9 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_star),
-		cmocka_unit_test(test_roots),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_decimals), cmocka_unit_test(test_star),
+		cmocka_unit_test(test_roots),	 cmocka_unit_test(test_unordered_host),
+		cmocka_unit_test(test_apart),	 cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests_name("spans", tests, NULL, NULL);

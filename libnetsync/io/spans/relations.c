@@ -31,6 +31,7 @@ struct relation_count {
 	const struct name *group, *what;
 	size_t parts;
 	uint32_t members;
+	uint32_t unordered; /* host, as in struct relation */
 };
 
 struct relations {
@@ -39,7 +40,7 @@ struct relations {
 	size_t num_parts;
 	struct name_table names;
 	uint64_t used; /* number of relations from which messages were made */
-	struct relation_count incomplete, mismatched, repeated;
+	struct relation_count incomplete, mismatched, repeated, unordered, apart;
 	bool was_full;
 	struct host_side *sides;
 	size_t side_room;
@@ -60,11 +61,12 @@ static struct relation *find_relation(struct relations *relations, const uint64_
 }
 
 /*
- * Keep a name, in printable ASCII because it comes from a file. If there are too many, which only
- * serve messages, return another one.
+ * Keep a name, in printable ASCII because it comes from a file. If there are too many, all further
+ * names are "others".
  */
 static const struct name *keep_relation_name(struct relations *relations, const char *text)
 {
+	static const char others[SPAN_NAME_SIZE + WORD_SLACK] = "others";
 	char padded[SPAN_NAME_SIZE + WORD_SLACK] = "";
 	const struct text_word word = { padded, strnlen(text, SPAN_NAME_SIZE - 1) };
 	const struct name *name;
@@ -73,7 +75,7 @@ static const struct name *keep_relation_name(struct relations *relations, const 
 		padded[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
 	name = names_find(&relations->names, &word);
 	if (!name && relations->names.num >= MAX_NAMES)
-		name = relations->names.name[0];
+		return names_add(&relations->names, &(struct text_word){ others, strlen(others) });
 	return name ? name : names_add(&relations->names, &word);
 }
 
@@ -148,6 +150,7 @@ static void count_relation(struct relation_count *count, const struct relation *
 		count->what = relation->what;
 		count->parts = relation->num;
 		count->members = relation->members;
+		count->unordered = relation->unordered;
 	}
 }
 
@@ -192,6 +195,10 @@ static int use_relation(struct netsync_io *io, struct relation *relation)
 			count_relation(&relations->incomplete, relation);
 		relations->used++;
 		ret = relation_push_messages(io, relation, relations->sides);
+		if (relation->is_unordered)
+			count_relation(&relations->unordered, relation);
+		if (relation->is_apart)
+			count_relation(&relations->apart, relation);
 		report_relation(io, relation);
 	}
 	remove_relation(relations, relation);
@@ -231,6 +238,31 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 
 /* ---- the end -------------------------------------------------------------------- */
 
+static const char *find_host_name(const struct netsync_io *io, uint32_t host)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (io->traces[i]->host->number == (int)host)
+			return io->traces[i]->host->name;
+	return "a host";
+}
+
+/* Warn of relations that were used, although their times show that something is wrong. */
+static void warn_of_odd_times(struct netsync_io *io)
+{
+	const struct relation_count *count = &io->relations->unordered;
+
+	if (count->num)
+		io_warn(io,
+			"In %llu collective operations, ranks of one host end before others of this host start, so they have different clocks (the first is %s of group %s, on %s); make each rank a host, with NAME=FILE.",
+			(unsigned long long)count->num, count->what->text, count->group->text,
+			find_host_name(io, count->unordered));
+	count = &io->relations->apart;
+	if (count->num)
+		io_warn(io,
+			"In %llu collective operations, ranks start more than a minute after others end, by the clocks of their hosts (the first is %s of group %s); if these clocks are not that wrong, specify only traces of one run.",
+			(unsigned long long)count->num, count->what->text, count->group->text);
+}
+
 static void warn_of_relations(struct netsync_io *io)
 {
 	const struct relations *relations = io->relations;
@@ -269,8 +301,10 @@ int relations_end(struct netsync_io *io)
 		return 0;
 	while (io->relations->oldest && !ret)
 		ret = use_relation(io, io->relations->oldest);
-	if (!ret)
+	if (!ret) {
 		warn_of_relations(io);
+		warn_of_odd_times(io);
+	}
 	relations_free(io->relations);
 	io->relations = NULL;
 	return ret;

@@ -16,6 +16,9 @@ struct relation {
 	int32_t step;
 	bool is_mismatched; /* its parts differ in what must be equal */
 	bool is_repeated;   /* a member has two parts */
+	bool is_unordered;  /* parts on one host, which has one clock, violate their conditions */
+	bool is_apart;	    /* parts are further apart than clocks usually differ */
+	uint32_t unordered; /* the first such host, if is_unordered is set */
 	const struct name *group, *what;
 };
 
@@ -26,8 +29,9 @@ int relations_end(struct netsync_io *io);
 void relations_free(struct relations *relations);
 
 /*
- * star.c: push the messages of a relation. Return 0, or a negative value after io_fail(). The
- * caller provides the work space @sides, with capacity for all hosts of the relation.
+ * star.c: push the messages of a relation, and note in it which times are impossible or unlikely.
+ * Return 0, or a negative value after io_fail(). The caller provides the work space @sides, with
+ * capacity for all hosts of the relation.
  */
 struct host_side {
 	uint32_t host;

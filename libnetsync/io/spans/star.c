@@ -12,6 +12,8 @@
  *	       m		    m		D = E(m) - S(m), which needs no other clock:
  *	    E(m)	 S(m) <= E(b)		all wait for the host that starts last
  *
+ * If D is negative, the parts on m have different clocks, and another host is chosen.
+ *
  * Together they imply S(a) <= E(m) = S(m) + D <= E(b) + D, so an omitted message restricts the
  * clocks by at most D more. The messages that limit the bound are the quickest of each pair, and
  * take about D themselves: D is how long the last host to start, m, needs to reach the others. A
@@ -28,6 +30,12 @@
 #include <stdlib.h>
 
 #include "io/spans/relations.h"
+
+/*
+ * Duration (ns) by which a part may seem to start after another one ended, which it precedes,
+ * before a warning. Chosen: only clocks that nothing synchronizes differ by more than a minute.
+ */
+#define APART_NS INT64_C(60000000000)
 
 static int compare_parts_by_host(const void *a, const void *b)
 {
@@ -68,13 +76,40 @@ static __int128 get_side_duration(const struct host_side *side)
 	return (__int128)side->end_ns - side->start_ns;
 }
 
-/* Is @a a better centre than @b? A centre has starts and ends, and a small duration. */
+/* Do the parts on one host violate their conditions, so that they have different clocks? */
+static bool is_unordered_side(const struct host_side *side)
+{
+	return side->has_start && side->has_end && get_side_duration(side) < 0;
+}
+
+/* Note impossible and unlikely times in the relation, for warnings. */
+static void note_odd_times(struct relation *relation, const struct host_side *sides, size_t num)
+{
+	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
+
+	for (size_t i = 0; i < num; i++) {
+		start_ns = max64(start_ns, sides[i].start_ns);
+		end_ns = min64(end_ns, sides[i].end_ns);
+		if (is_unordered_side(&sides[i]) && !relation->is_unordered) {
+			relation->is_unordered = true;
+			relation->unordered = sides[i].host;
+		}
+	}
+	relation->is_apart = (__int128)start_ns - end_ns > APART_NS;
+}
+
+/*
+ * Is @a a better centre than @b? A centre has starts and ends, and a small duration. A host whose
+ * own times are wrong is the worst one: all messages would be wrong.
+ */
 static bool is_better_centre(const struct host_side *a, const struct host_side *b)
 {
 	const int kinds_a = a->has_start + a->has_end, kinds_b = b->has_start + b->has_end;
 
 	if (kinds_a != kinds_b)
 		return kinds_a > kinds_b;
+	if (is_unordered_side(a) != is_unordered_side(b))
+		return is_unordered_side(b);
 	return kinds_a == 2 && get_side_duration(a) < get_side_duration(b);
 }
 
@@ -99,6 +134,7 @@ int relation_push_messages(struct netsync_io *io, struct relation *relation,
 	size_t starts = 0, centre = 0;
 	int ret = 0;
 
+	note_odd_times(relation, sides, num);
 	for (size_t i = 0; i < num; i++) {
 		starts += sides[i].has_start;
 		if (is_better_centre(&sides[i], &sides[centre]))
