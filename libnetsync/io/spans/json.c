@@ -117,7 +117,7 @@ static int keep_json_text(struct json_items *items, const uint8_t *bytes, size_t
 	const size_t size = items->text_size + num;
 
 	if (size > JSON_MAX_ITEM)
-		return fail_json(items, "one of its values has more than 4 MiB");
+		return fail_json(items, "one of its values has more than 1 MiB");
 	if (size + 1 > items->text_room) {
 		const size_t room = (size + 1) * 2;
 		char *bigger = realloc(items->text, room);

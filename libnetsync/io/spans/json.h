@@ -12,8 +12,11 @@
 #include "io/io.h"
 #include "io/unpack/unpack.h"
 
-/* Maximum size of an element or member (bytes). Chosen: call stacks in events have some KiB. */
-#define JSON_MAX_ITEM (4 << 20)
+/*
+ * Maximum size of an element or member (bytes). Chosen: call stacks in events have some KiB, and
+ * json-c needs 260 bytes of memory for each byte of "[{},{},...]".
+ */
+#define JSON_MAX_ITEM (1 << 20)
 /* Maximum depth of objects and lists in an element. Chosen: events have a depth of 4. */
 #define JSON_MAX_DEPTH 32
 /* Maximum size of the name of a member (bytes), with the terminating NUL. Chosen. */
