@@ -183,7 +183,10 @@ static int correct_kineto_time(struct kineto_copy *copy, int64_t time_ns, int64_
 	return 0;
 }
 
-/* Correct the duration of a span that has a new start. If its end has no new time, keep it. */
+/*
+ * Correct the duration of a span that has a new start. If its end has no new time, keep it. If a
+ * clock was stepped back within the span, it is 0, because viewers expect no negative duration.
+ */
 static int correct_duration(struct kineto_copy *copy, const struct new_number *ts,
 			    struct new_number *dur)
 {
@@ -193,7 +196,7 @@ static int correct_duration(struct kineto_copy *copy, const struct new_number *t
 	if (__builtin_add_overflow(ts->time.ns, dur->time.ns, &end_ns))
 		return fail_kineto_time(copy, -ERANGE);
 	ret = correct_kineto_time(copy, end_ns, &dur->new_ns);
-	dur->new_ns -= ts->new_ns;
+	dur->new_ns = max64(clamp_to_int64((__int128)dur->new_ns - ts->new_ns), 0);
 	dur->is_new = !ret;
 	return ret < 0 ? ret : 0;
 }
@@ -214,7 +217,11 @@ static int correct_event(struct kineto_copy *copy, struct new_number *ts, struct
 	if (!ts->text)
 		return 0;
 	if (!parse_number(ts) || (dur->text && !parse_number(dur)))
-		return fail_kineto_time(copy, -ERANGE);
+		return io_fail(
+			copy->task.io, -ERANGE,
+			"%s: the event at byte %" PRIu64
+			" cannot be corrected, because its time or duration is negative, has an exponent or is too large; remove this event from the file.",
+			copy->task.from, item->at);
 	ret = correct_kineto_time(copy, ts->time.ns, &ts->new_ns);
 	ts->is_new = !ret;
 	if (!ret && dur->text)
