@@ -44,7 +44,7 @@ struct operation {
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* Find or keep a name. There are few, and most relations have the name of the one before. */
+/* Find or keep a name. There are few, which libnetsync-io limits. */
 static uint32_t find_name(struct stragglers *stragglers, const char *text)
 {
 	char **last;
