@@ -85,6 +85,27 @@ static bool is_same_run(const struct kineto_collective *a, const struct kineto_c
 	return a->group == b->group && a->step == b->step;
 }
 
+/*
+ * Merge the kernels of a numbered operation, if NCCL divided it among several: it starts with the
+ * first of them, and ends with the last. The others relate to no other rank's.
+ */
+static void merge_kernels(struct kineto_collective *run, size_t num)
+{
+	struct kineto_collective *first = run;
+
+	for (size_t i = 1; i < num; i++) {
+		struct kineto_collective *next = &run[i];
+
+		if (next->sequence < 0 || next->sequence != first->sequence || next->launch < 0 ||
+		    next->launch != first->launch || next->check != first->check) {
+			first = next;
+			continue;
+		}
+		first->end_ns = max64(first->end_ns, next->end_ns);
+		next->role = 0;
+	}
+}
+
 /* Set the keys of operations that are counted together. */
 static void number_run(struct kineto_collective *run, size_t num)
 {
@@ -120,6 +141,7 @@ void kineto_make_keys(struct kineto *kineto)
 	for (size_t i = 0; i < kineto->num; i += num) {
 		for (num = 1; i + num < kineto->num && is_same_run(&first[i], &first[i + num]);)
 			num++;
+		merge_kernels(&first[i], num);
 		number_run(&first[i], num);
 	}
 	qsort(first, kineto->num, sizeof(*first), compare_collectives_by_start);
