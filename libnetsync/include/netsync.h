@@ -466,9 +466,9 @@ struct netsync_options {
 	 * Largest drift (change in the rate) of a clock, ppm per second, except at steps that
 	 * are found and reported (struct netsync_step). 0 selects 0.1, which is generous even
 	 * for the crystal of a machine that is warming up, and allows for daemons that steer
-	 * the clocks while no messages pass. A positive value declares that no daemon steers
-	 * the clocks during such silences. The method hull assumes constant rates and ignores
-	 * this value.
+	 * the clocks while no messages pass, or at any time if all messages of two hosts pass in
+	 * one direction. A positive value declares that no daemon steers the clocks then. The
+	 * method hull assumes constant rates and ignores this value.
 	 */
 	double max_drift_ppm_s;
 	/*
@@ -795,12 +795,13 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
  * error of the result of netsync_convert() that the model of NETSYNC_METHOD_MODEL expects, given
  * all messages, if the minimum delays of both directions of each pair are equal. Unlike the
  * bound, it is an estimate of the typical error, and not a guarantee. The model learns the noise
- * of clocks and delays, and treats it as exact: errors are typically 0.5 to 2 times as large. They
- * are larger where the model's assumptions fail, for example if delays grow for a long time.
+ * of clocks and delays, and treats it as exact: errors are typically 0.5 to 2 times as large. Where
+ * the model's assumptions fail, errors can be more than a hundred times as large: if a clock is
+ * stepped or steered, or if delays grow for minutes.
  *
- * Return NETSYNC_UNKNOWN if the method computes no deviation, outside the host's span, and where
- * messages or clock readings (netsync_push_clock()) show that the correction may not follow the
- * clocks. The deviation of the reference's own times is 0.
+ * Return NETSYNC_UNKNOWN if the method computes no deviation, if messages pass in one direction
+ * only, outside the host's span, and where messages or clock readings (netsync_push_clock()) show
+ * that the correction may not follow the clocks. The deviation of the reference's own times is 0.
  *
  * Let d0 and d1 be the deviations at the last knot (struct netsync_deviation_knot) at or before
  * @t, and at the next one, at the times t0 and t1. The result is d0 + (d1 - d0) * (t - t0) /

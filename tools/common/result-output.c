@@ -407,7 +407,7 @@ static void explain_silences(const struct netsync *ns)
 		snprintf(others, sizeof(others), " and %" PRIu32 " more", num - 1);
 	if (num)
 		complain(
-			"note: %s%s: the error bound is wide, because no packets were exchanged for long times, and a daemon may have steered the clocks meanwhile. Record netsync_clock events, or run \"netsync clock-log\" during a capture. If no daemon runs, add --max-drift 0.1.",
+			"note: %s%s: the error bound is wide, because no packets were exchanged for long times, or only in one direction, and a daemon may have steered the clocks meanwhile. Record netsync_clock events, or run \"netsync clock-log\" during a capture. If no daemon runs, add --max-drift 0.1.",
 			first, others);
 }
 

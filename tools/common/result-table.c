@@ -320,7 +320,7 @@ static void print_host_table(FILE *out, const struct netsync *ns, bool has_devia
 /* Explain the two columns of errors. */
 static void write_deviation_legend(FILE *out)
 {
-	fputs("typical error: standard deviation (median over the trace) if the smallest delays of both directions are equal; an estimate\n"
+	fputs("typical error: standard deviation (median over the trace) if the smallest delays of both directions are equal; an estimate, which can be far too small if clocks are stepped or steered, or delays grow for minutes\n"
 	      "error bound: guaranteed limit of the error\n",
 	      out);
 }
