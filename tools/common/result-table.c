@@ -79,11 +79,22 @@ static void print_skew(char *cell, double skew_ppm, double within_ppm)
 	snprintf(cell, CELL_SIZE, "%+.*f +- %.*f ppm", digits, skew_ppm, digits, within_ppm);
 }
 
-/* Return the middle of the traced time. */
-static int64_t find_middle_of_trace(const struct netsync_host_info *info)
+/*
+ * Return the middle of a host's traced time. If the clock was stepped forward over the middle, it
+ * did not display that time, so return the time before the step, where the skew is the clock's.
+ */
+static int64_t find_middle_of_trace(const struct netsync *ns, uint32_t host,
+				    const struct netsync_host_info *info)
 {
-	return info->first_ns > info->last_ns ? 0 :
-						compute_middle_time(info->first_ns, info->last_ns);
+	const int64_t middle = info->first_ns > info->last_ns ?
+				       0 :
+				       compute_middle_time(info->first_ns, info->last_ns);
+	struct netsync_step step = { .size = sizeof(step) };
+
+	for (uint32_t i = 0; !netsync_get_step(ns, host, i, &step); i++)
+		if (middle > step.time_ns && middle - step.time_ns <= step.offset_ns)
+			return step.time_ns - 1;
+	return middle;
 }
 
 /* Format an offset as "+1.5 s", or as "-" if it is not known. */
@@ -108,7 +119,8 @@ static void put_host_cell(const void *data, uint32_t row, unsigned int column, c
 	char median[VALUE_SIZE], max[VALUE_SIZE];
 	double skew_ppm = 0;
 	int64_t offset = 0;
-	bool known = find_clock_state_at(ns, row, find_middle_of_trace(&info), &offset, &skew_ppm);
+	bool known = find_clock_state_at(ns, row, find_middle_of_trace(ns, row, &info), &offset,
+					 &skew_ppm);
 
 	switch (column) {
 	case 0:
