@@ -23,15 +23,20 @@ static const struct {
 
 #define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Return the length of the ID or name at the beginning of a text, or 0 if there is none. */
+/*
+ * Return the length of the ID or name at the beginning of a text, or 0 if there is none. Users who
+ * are not root can also name control groups, so only names that terminals can print are accepted.
+ */
 static size_t measure_container_id(const char *at, bool is_name)
 {
-	const size_t component = strcspn(at, "/\n");
 	size_t length = strspn(at, "0123456789abcdef");
 
 	if (!is_name)
 		return length == CONTAINER_ID_DIGITS ? length : 0;
-	length = component;
+	length = strcspn(at, "/\n");
+	for (size_t i = 0; i < length; i++)
+		if (at[i] <= ' ' || at[i] > '~')
+			return 0;
 	if (length > strlen(".scope") && !strncmp(at + length - strlen(".scope"), ".scope", 6))
 		length -= strlen(".scope");
 	return length < CONTAINER_ID_SIZE ? length : 0;

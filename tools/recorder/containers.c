@@ -119,6 +119,21 @@ static void find_running_containers(struct running_containers *all)
 		closedir(dir);
 }
 
+/*
+ * Give each container of a Kubernetes pod the name of the pod. Runtimes do not list the container
+ * that only keeps the namespaces of the pod.
+ */
+static void share_pod_names(struct running_containers *all)
+{
+	for (size_t i = 0; i < all->num; i++) {
+		struct running_container *c = &all->list[i];
+
+		for (size_t j = 0; j < all->num && *c->pod_uid && !*c->pod; j++)
+			if (!strcmp(all->list[j].pod_uid, c->pod_uid))
+				memcpy(c->pod, all->list[j].pod, sizeof(c->pod));
+	}
+}
+
 /* ---- choosing ---------------------------------------------------------------- */
 
 static bool has_container_name(const struct running_container *c, const char *value, bool is_pod)
@@ -140,6 +155,16 @@ static bool is_same_choice(const struct running_container *a, const struct runni
 	return a == b || (is_pod && !strcmp(a->pod, b->pod) && !strcmp(a->pod_uid, b->pod_uid));
 }
 
+/* Was a container that is the same choice marked before this one? */
+static bool is_choice_known(const struct running_containers *all, const struct running_container *c,
+			    bool is_pod)
+{
+	for (const struct running_container *other = all->list; other < c; other++)
+		if (other->is_chosen && is_same_choice(other, c, is_pod))
+			return true;
+	return false;
+}
+
 /* Mark all containers that the value names. Return the first one, and how many differ. */
 static struct running_container *mark_chosen(struct running_containers *all, const char *value,
 					     bool is_pod, size_t *num)
@@ -158,7 +183,7 @@ static struct running_container *mark_chosen(struct running_containers *all, con
 			c->is_chosen = true;
 			if (!first)
 				first = c;
-			*num += c == first || !is_same_choice(first, c, is_pod);
+			*num += !is_choice_known(all, c, is_pod);
 		}
 	return first;
 }
@@ -202,10 +227,11 @@ static size_t list_candidates(const struct running_containers *all, bool is_pod,
 			snprintf(text + length, CANDIDATES_SIZE - length, ", ...");
 			break;
 		}
-		length += (size_t)snprintf(text + length, CANDIDATES_SIZE - length, "%s",
-					   num > 1 ? ", " : "");
-		length += (size_t)format_candidate(text + length, CANDIDATES_SIZE - length, c,
-						   is_pod);
+		if (num > 1)
+			length += (size_t)snprintf(text + length, CANDIDATES_SIZE - length, ", ");
+		if (length < CANDIDATES_SIZE)
+			length += (size_t)format_candidate(text + length, CANDIDATES_SIZE - length,
+							   c, is_pod);
 		if (length >= CANDIDATES_SIZE)
 			break;
 	}
@@ -273,6 +299,7 @@ bool select_container(struct packet_selection *s, const char *option, const char
 
 	find_running_containers(&all);
 	containers_ask_names(&all);
+	share_pod_names(&all);
 	chosen = *value ? mark_chosen(&all, value, is_pod, &num) : NULL;
 	if (chosen && num == 1) {
 		s->netns = chosen->netns;

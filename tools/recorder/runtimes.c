@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 /* Time limit for the answer of a runtime, ms, and maximum size of the answer, bytes. Chosen. */
 #define ANSWER_MS 5000
 #define ANSWER_SIZE (4u << 20)
+/* Time between checks whether a runtime has ended, ms. Chosen. */
+#define END_CHECK_MS 5
 
 /*
  * The output of each command has a container in each line. The first three print the ID, the name
@@ -33,10 +36,14 @@ static const struct {
 
 /* ---- running a runtime ------------------------------------------------------- */
 
-static void exec_runtime(char *const argv[], int output)
+static void exec_runtime(char *const argv[], int output, pid_t parent)
 {
 	const int none = open("/dev/null", O_RDWR);
 
+	/* If the recorder is killed, the runtime must not stay on the host. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
 	dup2(none, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
 	/* Its complaints, such as that its daemon is not running, do not concern the user. */
@@ -55,10 +62,9 @@ static int64_t read_monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Read until the output ends. Return false if the time is over, or if there is too much. */
-static bool read_runtime_output(int fd, char *text)
+/* Read until the output ends. Return false if it is later than @end, or if there is too much. */
+static bool read_runtime_output(int fd, char *text, int64_t end)
 {
-	const int64_t end = read_monotonic_ms() + ANSWER_MS;
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
 	size_t length = 0;
 	ssize_t got = 1;
@@ -75,9 +81,27 @@ static bool read_runtime_output(int fd, char *text)
 	return !got;
 }
 
+/*
+ * Wait until a runtime ends, and kill it at @end, because it may run after the end of its output.
+ * Return its status.
+ */
+static int wait_for_runtime(pid_t child, int64_t end)
+{
+	int status = -1;
+
+	while (!waitpid(child, &status, WNOHANG)) {
+		if (read_monotonic_ms() >= end && kill(-child, SIGKILL))
+			kill(child, SIGKILL);
+		poll(NULL, 0, END_CHECK_MS);
+	}
+	return status;
+}
+
 /* Run a runtime. Return its output, to be freed, or NULL if it cannot be used. */
 static char *run_runtime(char *const argv[])
 {
+	const int64_t end = read_monotonic_ms() + ANSWER_MS;
+	const pid_t parent = getpid();
 	char *text = malloc(ANSWER_SIZE);
 	bool is_read = false;
 	int ends[2], status = -1;
@@ -89,13 +113,11 @@ static char *run_runtime(char *const argv[])
 	}
 	child = fork();
 	if (!child)
-		exec_runtime(argv, ends[1]);
+		exec_runtime(argv, ends[1], parent);
 	close(ends[1]);
 	if (child > 0) {
-		is_read = read_runtime_output(ends[0], text);
-		if (!is_read && kill(-child, SIGKILL))
-			kill(child, SIGKILL);
-		waitpid(child, &status, 0);
+		is_read = read_runtime_output(ends[0], text, end);
+		status = wait_for_runtime(child, is_read ? end : 0);
 	}
 	close(ends[0]);
 	if (is_read && !status)
