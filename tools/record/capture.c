@@ -93,10 +93,17 @@ static bool check_rsh(const struct record_run *rec)
 		return false;
 	}
 	for (unsigned int i = 0; i < rec->all.num; i++) {
-		if (!rec->all.list[i]->port)
+		const struct remote *remote = rec->all.list[i];
+
+		if (remote->port)
+			complain("--host %s:%s: a port cannot be used with --rsh.", remote->name,
+				 remote->port);
+		else if (remote->destination && strpbrk(remote->name, "/="))
+			complain(
+				"--host %s: the name of a host cannot contain \"/\" or \"=\"; write this part of the name in --rsh, as in \"kubectl exec -i pod/{host} --\".",
+				remote->name);
+		else
 			continue;
-		complain("--host %s:%s: a port cannot be used with --rsh.", rec->all.list[i]->name,
-			 rec->all.list[i]->port);
 		return false;
 	}
 	return true;
