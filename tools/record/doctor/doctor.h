@@ -70,9 +70,10 @@ const char *get_verdict_name(enum verdict verdict);
 /* ---- several machines (doctor/hosts.c) ---------------------------------------- */
 
 /*
- * Measure the sources of packets for @measure_ns. Make each other machine of @all check itself for the job set in @diags, and add the findings
+ * Make each other machine of @all check itself for the job set in @diags, and add the findings
  * to @diags, in the same order. Check connections between all of them, with findings in
- * @between. An unreachable machine is a finding with the verdict wrong.
+ * @between. Measure for @measure_ns what each source of packets costs. An unreachable machine is a
+ * finding with the verdict wrong.
  */
 void examine_hosts(struct remotes *all, struct diagnosis *diags, struct diagnosis *between,
 		   unsigned int beacon_port, int64_t measure_ns);
