@@ -18,7 +18,8 @@ static const struct {
 	{ "/libpod-", "podman", false },  { "/cri-containerd-", "containerd", false },
 	{ "/crio-", "crio", false },	  { "/nerdctl-", "nerdctl", false },
 	{ "/lxc.payload.", "lxc", true }, { "/lxc/", "lxc", true },
-	{ "/machine-", "machine", true }, { "/", "container", false },
+	{ "/machine-", "machine", true }, { "/systemd-nspawn@", "machine", true },
+	{ "/", "container", false },
 };
 
 #define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -29,6 +30,7 @@ static const struct {
  */
 static size_t measure_container_id(const char *at, bool is_name)
 {
+	static const char *const units[] = { ".scope", ".service" };
 	size_t length = strspn(at, "0123456789abcdef");
 
 	if (!is_name)
@@ -37,8 +39,14 @@ static size_t measure_container_id(const char *at, bool is_name)
 	for (size_t i = 0; i < length; i++)
 		if (at[i] <= ' ' || at[i] > '~')
 			return 0;
-	if (length > strlen(".scope") && !strncmp(at + length - strlen(".scope"), ".scope", 6))
-		length -= strlen(".scope");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		const size_t unit = strlen(units[i]);
+
+		if (length > unit && !strncmp(at + length - unit, units[i], unit)) {
+			length -= unit;
+			break;
+		}
+	}
 	return length < CONTAINER_ID_SIZE ? length : 0;
 }
 
