@@ -4,7 +4,9 @@
  * and how accurate their clocks can be estimated. It records the hosts for a moment with each
  * source that they allow, as netsync record does, and removes the captures afterwards.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,12 +107,14 @@ static bool synchronize_silently(struct record_run *rec, const char *result)
 	if (!child) {
 		const int none = open("/dev/null", O_RDWR);
 
+		set_ending_handlers(SIG_DFL);
 		dup2(none, STDOUT_FILENO);
 		dup2(none, STDERR_FILENO);
 		_exit(sync_recorded(traces, num, NULL, result, false));
 	}
-	if (child > 0)
-		waitpid(child, &status, 0);
+	/* After ^C, the child must end before its files are removed. */
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
 	for (int i = 0; i < num; i++)
 		free(traces[i]);
 	free(traces);
