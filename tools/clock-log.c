@@ -127,7 +127,7 @@ static const struct option_row options[] = {
 	       parse_name_option, .at = offsetof(struct log, clock), .names = clock_names),
 	OPTION("host", 0, "NAME", "use NAME as the host name (default: that of this machine)",
 	       parse_log_host_option),
-	OPTION("duration", 'd', "TIME", "stop after TIME", parse_positive_duration_option,
+	OPTION("duration", 'd', "TIME", "stop after TIME", parse_seconds_option,
 	       .at = offsetof(struct log, duration_ns), .example = "60s"),
 	OPTIONS_END
 };

@@ -124,7 +124,7 @@ const struct option_row input_options[] = {
 	OPTION("timeout", 0, "TIME",
 	       "stop reading a trace or host if no data arrives for TIME\n"
 	       "(default 120s)",
-	       parse_positive_duration_option, .at = offsetof(struct input, timeout_ns),
+	       parse_seconds_option, .at = offsetof(struct input, timeout_ns),
 	       .example = "30s or 600s"),
 	{ .table = solve_options, .at = offsetof(struct input, solve) },
 	OPTIONS_END

@@ -84,15 +84,14 @@ static bool parse_live_address_option(void *at, const struct option_row *row, co
 
 static const struct option_row options[] = {
 	OPTION("interval", 'i', "TIME", "print at this interval, such as 500ms (default 1s)",
-	       parse_positive_duration_option, .at = offsetof(struct live_settings, interval_ns),
+	       parse_seconds_option, .at = offsetof(struct live_settings, interval_ns),
 	       .example = TIME_EXAMPLE),
 	OPTION("format", 'f', "FORMAT",
 	       "print a table, or json-lines (a line of JSON each time)\n"
 	       "(default table)",
 	       parse_name_option, .at = offsetof(struct live_settings, format), .names = formats),
-	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s",
-	       parse_positive_duration_option, .at = offsetof(struct live_settings, duration_ns),
-	       .example = TIME_EXAMPLE),
+	OPTION("duration", 't', "TIME", "stop after TIME, such as 600s", parse_seconds_option,
+	       .at = offsetof(struct live_settings, duration_ns), .example = TIME_EXAMPLE),
 	OPTION("jobs", 'j', "N",
 	       "match and estimate with N threads\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
