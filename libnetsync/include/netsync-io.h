@@ -632,10 +632,11 @@ enum netsync_io_role {
 
 /* What one member of a relation did, such as one rank of a collective operation. */
 struct netsync_io_span {
-	int64_t start_ns, end_ns; /* host time */
-	uint32_t host;		  /* number of the host, as in netsync_get_host() */
-	uint32_t member;	  /* number of the member, such as its rank */
-	uint32_t role;		  /* bits of enum netsync_io_role */
+	int64_t start_ns; /* host time */
+	int64_t end_ns;
+	uint32_t host;	 /* number of the host, as in netsync_get_host() */
+	uint32_t member; /* number of the member, such as its rank */
+	uint32_t role;	 /* bits of enum netsync_io_role */
 	uint32_t reserved;
 };
 

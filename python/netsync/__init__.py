@@ -10,8 +10,8 @@ from .errors import Error
 from .estimate import Synchronization
 from .events import ClockPoint, Message, Packet
 from .libraries import version
-from .names import Dir, Field, Limit, Method, Quality, Sequence
-from .reader import CORRECTED_CLOCK, Frame, LeftOut, Reader, Served
+from .names import Dir, Field, Limit, Method, Quality, Role, Sequence
+from .reader import CORRECTED_CLOCK, Frame, LeftOut, Reader, Relation, Served, Span
 from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
 from .saved import load
 from .sync import sync
@@ -20,7 +20,7 @@ from .traces import Corrected
 __all__ = [
     "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Deviation", "Dir",
     "Error", "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit",
-    "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Result", "Segment", "Sequence",
-    "Served", "Stack", "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync",
+    "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Relation", "Result", "Role",
+    "Segment", "Sequence", "Served", "Span", "Stack", "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync",
     "version",
 ]

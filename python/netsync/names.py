@@ -53,6 +53,12 @@ class Quality(enum.IntEnum):
     ACCURATE = 3
 
 
+class Role(enum.IntFlag):
+    """enum netsync_io_role: what the times of a span say about the others of its relation."""
+    BEFORE = 1
+    AFTER = 2
+
+
 class Sequence(enum.IntEnum):
     """enum netsync_sequence: which of two events came first."""
     BEFORE = -1

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import os
 import uuid
+from ctypes import c_void_p
 from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Protocol,
                     SupportsIndex, Tuple, Union)
 
@@ -15,7 +16,7 @@ from .estimate import Synchronization
 from .events import ClockPoint, Packet
 from .handles import Handle, Text, as_list, decode, encode, int64, uint
 from .libraries import io
-from .names import Limit, ValueKind
+from .names import Limit, Role, ValueKind
 from .result import Identity, Trace
 
 # The clock's name in CTF traces that netsync has corrected.
@@ -53,6 +54,24 @@ class LeftOut(NamedTuple):
     """struct netsync_io_left_out: a trace, file or directory that was skipped."""
     what: str                   # path of the skipped input
     why: str
+
+
+class Span(NamedTuple):
+    """struct netsync_io_span: what one member of a relation did."""
+    start_ns: int               # host time
+    end_ns: int
+    host: int
+    member: int                 # number of the member, such as its rank
+    role: Role
+
+
+class Relation(NamedTuple):
+    """struct netsync_io_relation: spans of all hosts that belong together."""
+    group: str                  # name of the members together
+    what: str                   # kind of operation, such as "allreduce"
+    step: Optional[int]         # step of the program
+    members: int                # some of their spans may be missing
+    spans: Tuple[Span, ...]     # ordered by host
 
 
 class Event(NamedTuple):
@@ -98,6 +117,18 @@ def _trace(info: s.netsync_io_trace) -> Trace:
                  info.epoch_ns),
         None if info.readable is None else decode(info.readable),
         info.wall_shift_ns if info.has_wall else None)
+
+
+def _relation(pointer: Any) -> Relation:
+    relation = pointer[0]
+    first = ctypes.cast(relation.spans, c_void_p).value or 0
+    # A later version of the library may have larger spans.
+    spans = (s.netsync_io_span.from_address(first + i * relation.span_size)
+             for i in range(relation.num_spans))
+    return Relation(decode(relation.group), decode(relation.what),
+                    relation.step if relation.step >= 0 else None, relation.members,
+                    tuple(Span(one.start_ns, one.end_ns, one.host, one.member, Role(one.role))
+                          for one in spans))
 
 
 class Reader:
@@ -255,6 +286,21 @@ class Reader:
         self._handle.within(self._io.netsync_io_merge_counts, bytes(saved), len(saved))
 
     # ---- reading
+
+    def watch_relations(self, function: Optional[Callable[[Relation], Any]]) -> None:
+        """Call a function for each relation, such as a collective operation, from which read()
+        makes messages; None ends this."""
+        func: Any = s.relation_func
+        callback = func()
+        if function is not None:
+            told = function
+            call = self._handle.guard.told(lambda _, struct: told(_relation(struct)) and 0)
+
+            def tell(data: Any, struct: Any) -> None:
+                call(data, struct)
+            callback = func(tell)
+        self._handle.call(self._io.netsync_io_watch_relations, callback, None)
+        self._watcher = callback
 
     def read(self, progress: Optional[Progress] = None) -> None:
         """Read everything that was added. @progress is called with the amount of data read
