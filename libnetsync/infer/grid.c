@@ -259,7 +259,7 @@ static double extrapolate_phase(const struct chain *c, uint32_t knot, double t)
 	return d * (k->state[1] + d * (k->state[2] / 2 + d * k->state[3] / 6));
 }
 
-static void keep_lowest_delay(struct lowest *l, double delay)
+static void add_to_lowest_delays(struct lowest *l, double delay)
 {
 	size_t i = l->num < LOWEST ? l->num++ : LOWEST;
 
@@ -282,9 +282,9 @@ static void recompute_factor_delays(const struct inference *n, const struct infe
 		const struct kept_message *k = &d->message[i];
 
 		f->lowest.messages += k->share;
-		keep_lowest_delay(&f->lowest,
-				  k->y + extrapolate_phase(receiver, k->knot[!way], k->t[!way]) -
-					  extrapolate_phase(sender, k->knot[way], k->t[way]));
+		add_to_lowest_delays(&f->lowest,
+				     k->y + extrapolate_phase(receiver, k->knot[!way], k->t[!way]) -
+					     extrapolate_phase(sender, k->knot[way], k->t[way]));
 	}
 }
 

@@ -122,7 +122,9 @@ int netsync_io_save_counts(struct netsync_io *io, netsync_write_func write, void
 	int ret = 0;
 
 	if (!io->part_ended)
-		return io_fail(io, -EBUSY, "Counts are available only when a part has ended.");
+		return io_fail(
+			io, -EBUSY,
+			"Packet counts can be saved only after this part of the traces was read.");
 	for (size_t i = 0; i < io->num_traces && !ret; i++) {
 		const struct trace *trace = io->traces[i];
 		const struct netsync_io_trace *info = &trace->info;
@@ -148,7 +150,9 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
 	struct bytes_take take = bytes_take_all(bytes, size);
 
 	if (!io->part_ended)
-		return io_fail(io, -EBUSY, "Counts are available only when a part has ended.");
+		return io_fail(
+			io, -EBUSY,
+			"Packet counts can be merged only after this part of the traces was read.");
 	while (take.at < take.end && !take.bad) {
 		const size_t i = bytes_take_up_to(&take, io->num_traces - 1);
 		struct trace *trace = io->num_traces ? io->traces[i] : NULL;

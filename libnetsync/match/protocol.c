@@ -65,7 +65,7 @@ static bool tcp_agree_whole(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the number of bytes that begin in one shard (4 MiB). A segment is in at most two such
+ * log2 of the number of consecutive bytes in one shard (4 MiB). A segment is in at most two such
  * blocks. Of the segments with 64 KiB, one in 64 is in two blocks. Chosen.
  */
 #define SHARD_BYTES 22
@@ -119,7 +119,7 @@ static bool udp_agree_whole(const struct packet_record *a, const struct packet_r
 }
 
 /*
- * log2 of the number of IP ids that begin in one shard. Offloads merge at most 128 datagrams.
+ * log2 of the number of consecutive IP ids in one shard. Offloads merge at most 128 datagrams.
  * Chosen.
  */
 #define SHARD_IDS 10

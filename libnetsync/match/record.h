@@ -32,8 +32,8 @@ struct packet_record {
 	uint64_t skb;
 	/*
 	 * The part of each protocol. The first 8 bytes are the key. The key consists of fields that
-	 * all sources report and that neither segmentation nor address translation (except of
-	 * ports) changes.
+	 * all sources report and that segmentation does not change. Address translation changes
+	 * none of them but the ports.
 	 */
 	union {
 		uint32_t key[2];

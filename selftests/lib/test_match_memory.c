@@ -175,7 +175,7 @@ static void test_limit(void **state)
 }
 
 /* If a key is used again, both uses are distinguished only as long as the first record is kept. */
-static void test_reuse(void **state)
+static void test_reused_key(void **state)
 {
 	struct bench *b = *state;
 
@@ -296,7 +296,7 @@ int main(void)
 		TEST(test_stream),	   TEST(test_unmatched),
 		TEST(test_behind),	   TEST(test_one_after_the_other),
 		TEST(test_silent_host),	   TEST(test_back),
-		TEST(test_limit),	   TEST(test_reuse),
+		TEST(test_limit),	   TEST(test_reused_key),
 		TEST(test_pairs),	   TEST(test_many_hosts),
 		TEST(test_many_hosts_udp), TEST(test_rare),
 	};

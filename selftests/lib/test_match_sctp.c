@@ -214,7 +214,7 @@ static void test_router(void **state)
 	assert_int_equal(b->num, 0);
 }
 
-static void test_supported(void **state)
+static void test_supported_chunks(void **state)
 {
 	struct bench *b = *state;
 
@@ -229,9 +229,9 @@ static void test_supported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_data),	 TEST(test_fields),	  TEST(test_sent_again),
-		TEST(test_segmentation), TEST(test_without_data), TEST(test_nat),
-		TEST(test_router),	 TEST(test_supported),
+		TEST(test_data),	 TEST(test_fields),	      TEST(test_sent_again),
+		TEST(test_segmentation), TEST(test_without_data),     TEST(test_nat),
+		TEST(test_router),	 TEST(test_supported_chunks),
 	};
 
 	return cmocka_run_group_tests_name("match SCTP", tests, NULL, NULL);

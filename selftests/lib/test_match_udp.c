@@ -314,7 +314,7 @@ static void test_lost_among_many(void **state)
 	expect_match_counts(b, 200000, 0, 100000);
 }
 
-static void test_supported(void **state)
+static void test_supported_packets(void **state)
 {
 	struct bench *b = *state;
 
@@ -332,11 +332,19 @@ static void test_supported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain),     TEST(test_broadcast),	TEST(test_without_ids),
-		TEST(test_checksum),  TEST(test_segmentation),	TEST(test_ping),
-		TEST(test_nat),	      TEST(test_nat_of_both),	TEST(test_nat_unclear),
-		TEST(test_ping_nat),  TEST(test_digest_of_one), TEST(test_lost_among_many),
-		TEST(test_supported),
+		TEST(test_plain),
+		TEST(test_broadcast),
+		TEST(test_without_ids),
+		TEST(test_checksum),
+		TEST(test_segmentation),
+		TEST(test_ping),
+		TEST(test_nat),
+		TEST(test_nat_of_both),
+		TEST(test_nat_unclear),
+		TEST(test_ping_nat),
+		TEST(test_digest_of_one),
+		TEST(test_lost_among_many),
+		TEST(test_supported_packets),
 	};
 
 	return cmocka_run_group_tests_name("match UDP", tests, NULL, NULL);

@@ -72,8 +72,9 @@ static void test_bad_one(void **state)
 }
 
 /*
- * Here, the pair of hosts that exchange messages all the time has delays as long as the error of
- * the other pair's messages. The pair's messages would therefore not reveal a step of this size.
+ * The messages of two pairs of hosts indicate a step of 500 us. Hosts 0 and 1 exchange messages
+ * all the time. If their delays are longer than the step, their messages do not reveal it, so the
+ * bound is not claimed.
  */
 static void test_set_by_less_than_delays(void **state)
 {

@@ -40,7 +40,10 @@ struct source {
 
 #define NO_FIELD UINT32_MAX
 
-/* Return the number of a field within a range of fields, or NO_FIELD if it does not exist. */
+/*
+ * Return the index of the field with this name from index @from to before @to, or NO_FIELD if
+ * there is none.
+ */
 static uint32_t find_field_number(const struct netsync_io_event *source, const char *name,
 				  uint32_t from, uint32_t to)
 {

@@ -148,10 +148,11 @@ static bool find_requested_thread(struct critical_path *path, const struct path_
 	if (found.num == 1)
 		return true;
 	if (found.num_origins == 1) {
-		complain("%s: several threads have this name: %s%s. This is the path of %s:%" PRIu32
-			 ", which created the others; use --thread HOST:TID for another one.",
-			 name, found.list, more, path->base->hosts[path->who.host].name,
-			 path_find_thread(path, path->who)->tid);
+		complain(
+			"%s: several threads have this name: %s%s. This is the path of %s:%" PRIu32
+			", which created the other threads; for the path of another thread, use --thread HOST:TID.",
+			name, found.list, more, path->base->hosts[path->who.host].name,
+			path_find_thread(path, path->who)->tid);
 		return true;
 	}
 	if (found.num)

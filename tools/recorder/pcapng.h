@@ -62,10 +62,7 @@ uint32_t capture_put_interface(struct capture_writer *w, const char *name, const
 
 void capture_put_frame(struct capture_writer *w, const struct recorded_frame *frame);
 
-/*
- * Write the counts of all devices together since the beginning. They are written for interface
- * 0.
- */
+/* Write the counts since the recording began, summed over all devices, for interface 0. */
 void capture_put_counts(struct capture_writer *w, uint64_t time_ns, uint64_t received,
 			uint64_t dropped);
 

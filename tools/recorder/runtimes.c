@@ -155,7 +155,7 @@ static const char *find_word_at(const char *line, size_t column, size_t *length)
 }
 
 /* Return the column at which a heading begins, or SIZE_MAX if there is none. */
-static size_t find_column(const char *header, const char *heading)
+static size_t find_column_start(const char *header, const char *heading)
 {
 	const size_t length = strlen(heading);
 
@@ -172,11 +172,11 @@ static size_t find_column(const char *header, const char *heading)
 static void take_table_row(struct running_container *c, const char *line, const char *header)
 {
 	size_t length;
-	const char *name = find_word_at(line, find_column(header, "NAME"), &length);
+	const char *name = find_word_at(line, find_column_start(header, "NAME"), &length);
 
 	if (name)
 		copy_container_name(c->name, name, length);
-	name = find_word_at(line, find_column(header, "POD"), &length);
+	name = find_word_at(line, find_column_start(header, "POD"), &length);
 	if (name)
 		copy_container_name(c->pod, name, length);
 }

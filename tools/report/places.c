@@ -328,7 +328,8 @@ static size_t count_alike_messages(const struct place_search *search, size_t num
 }
 
 /* Of the best frames of an end, keep those that contain this packet. */
-static void keep_packet_only(const struct sought_end *end, const struct netsync_packet *pkt)
+static void keep_best_frames_of_packet(const struct sought_end *end,
+				       const struct netsync_packet *pkt)
 {
 	for (size_t i = 0; i < end->num_found; i++)
 		end->found[i].is_best &= has_same_identity(&end->found[i].packet, pkt);
@@ -384,8 +385,8 @@ static void choose_found_frames(struct place_search *search)
 			const struct netsync_packet *pkt = choose_best_packet(
 				&ends[0], count_alike_messages(search, i));
 
-			keep_packet_only(&ends[0], pkt);
-			keep_packet_only(&ends[1], pkt);
+			keep_best_frames_of_packet(&ends[0], pkt);
+			keep_best_frames_of_packet(&ends[1], pkt);
 		}
 		keep_frame_places(&ends[0]);
 		keep_frame_places(&ends[1]);
