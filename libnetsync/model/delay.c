@@ -166,14 +166,15 @@ static void add_kind_components(struct components *all, const struct lowest *l,
 		if (log_weight + rate * rate * total / 2 < all->best - NEGLIGIBLE)
 			continue;
 		log_weight += cut_normal_moments(limit, total, rate, &m);
-		add_component(all, &(struct component){
-					   .log_weight = log_weight,
-					   .z = { cavity.mean + part * m.mean,
-						  part * (d->blur + part * m.variance) },
-					   .slack = limit - m.mean,
-					   .wrong = wrong,
-					   .kind = j,
-				   });
+		add_component(all,
+			      &(struct component){
+				      .log_weight = log_weight,
+				      .z = { cavity.mean + part * m.mean,
+					     cavity.variance - part * part * (total - m.variance) },
+				      .slack = limit - m.mean,
+				      .wrong = wrong,
+				      .kind = j,
+			      });
 	}
 }
 
