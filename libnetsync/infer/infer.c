@@ -23,7 +23,8 @@
 /* Period, in rounds, of recomputing the observed delays along the current clocks. Chosen. */
 #define MOVE_ROUNDS 4
 /*
- * Round in which sites in a finer grid have settled enough to look for steps again. Chosen.
+ * Number of rounds after which sites in a finer grid have settled enough to look for steps again.
+ * Chosen.
  */
 #define SETTLED_ROUND 2
 /*

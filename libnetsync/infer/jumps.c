@@ -25,10 +25,14 @@
  */
 #define PLACE_INTERVALS 6
 /*
- * The same numbers for a place where the frequency changes. Chosen: a frequency is known from
- * fewer knots than a phase, and expectation propagation spreads its change over more intervals.
+ * Number of knots of a window on either side of a place where the frequency changes. Chosen: fewer
+ * knots determine a frequency than a phase.
  */
 #define BESIDE_BEND 12
+/*
+ * Maximum number of knot intervals of a place where the frequency changes. Chosen: expectation
+ * propagation spreads a change of the frequency over more intervals than one of the phase.
+ */
 #define BEND_INTERVALS 12
 /* Minimum change of a phase that is suspected to be a step, in standard deviations. Chosen. */
 #define LOOKED_AT 4.0
@@ -263,8 +267,11 @@ static int decide_all_places(struct inference *n, size_t host, const struct fact
 	return ret;
 }
 
-/* Move the steps of one host. Return 0 or -ENOMEM. */
-static int move_host_jumps(struct inference *n, size_t host)
+/* Examine the places of one host. Return 0 or -ENOMEM. */
+typedef int (*examine_func)(struct inference *n, size_t host, const struct factor_index *x,
+			    struct suspects *s);
+
+static int examine_host(struct inference *n, size_t host, examine_func examine)
 {
 	const size_t num = n->chain[host].num;
 	struct suspects s = { calloc(num, sizeof(*s.much)), calloc(num, sizeof(*s.seen)) };
@@ -272,21 +279,26 @@ static int move_host_jumps(struct inference *n, size_t host)
 	int ret = s.much && s.seen ? factor_index_make(&x, n, host) : -ENOMEM;
 
 	if (!ret)
-		ret = decide_all_places(n, host, &x, &s);
+		ret = examine(n, host, &x, &s);
 	factor_index_release(&x);
 	free(s.much);
 	free(s.seen);
 	return ret;
 }
 
-int move_jumps(struct inference *n)
+static int examine_all_hosts(struct inference *n, examine_func examine)
 {
 	int ret = 0;
 
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		if (n->chain[h].num)
-			ret = move_host_jumps(n, h);
+			ret = examine_host(n, h, examine);
 	return ret;
+}
+
+int move_jumps(struct inference *n)
+{
+	return examine_all_hosts(n, decide_all_places);
 }
 
 /* ---- frequency increments ------------------------------------------------ */
@@ -332,34 +344,24 @@ static int decide_bend_at_place(struct inference *n, size_t host, const struct f
 }
 
 /* Examine all places of a host where its frequency changes in more than one interval. */
-static int move_host_bends(struct inference *n, size_t host)
+static int decide_all_bends(struct inference *n, size_t host, const struct factor_index *x,
+			    struct suspects *s)
 {
 	struct chain *c = &n->chain[host];
-	struct suspects s = { calloc(c->num, sizeof(*s.much)), calloc(c->num, sizeof(*s.seen)) };
-	struct factor_index x = { 0 };
 	struct jump_place p;
-	int ret = s.much && s.seen ? factor_index_make(&x, n, host) : -ENOMEM;
+	int ret = 0;
 
-	if (!ret)
-		suspect_bends(c, &s);
-	while (!ret && find_suspicious_place(c, &s, BEND_INTERVALS, &p)) {
+	suspect_bends(c, s);
+	while (!ret && find_suspicious_place(c, s, BEND_INTERVALS, &p)) {
 		if (p.to > p.from + 1)
-			ret = decide_bend_at_place(n, host, &x, p);
+			ret = decide_bend_at_place(n, host, x, p);
 		for (size_t i = p.from; i < p.to; i++)
-			s.much[i] = 0;
+			s->much[i] = 0;
 	}
-	factor_index_release(&x);
-	free(s.much);
-	free(s.seen);
 	return ret ? ret : smooth_chain(c);
 }
 
 int move_bends(struct inference *n)
 {
-	int ret = 0;
-
-	for (size_t h = 0; !ret && h < n->task->num; h++)
-		if (n->chain[h].num)
-			ret = move_host_bends(n, h);
-	return ret;
+	return examine_all_hosts(n, decide_all_bends);
 }

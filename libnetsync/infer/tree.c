@@ -18,11 +18,15 @@
  */
 #define LEAST_HALF 1e-6
 
-/* Hosts at the same depth of the tree, in ascending order. */
+struct tree_host {
+	size_t index;
+	size_t depth; /* 0 for the first host */
+};
+
+/* Hosts at the same depth of the tree. */
 struct tree_level {
 	const struct infer_task *task;
-	size_t *host;
-	size_t num;
+	const struct tree_host *host;
 };
 
 /*
@@ -33,7 +37,7 @@ static int infer_relative_to_parent(void *level, size_t place)
 {
 	const struct tree_level *l = level;
 	const struct infer_task *t = l->task;
-	const size_t i = l->host[place];
+	const size_t i = l->host[place].index;
 	const struct infer_host *h = &t->host[i];
 	const size_t own = h->via->host[1] == h->number;
 	const struct infer_host host[2] = {
@@ -65,33 +69,32 @@ static struct correction move_first_curve(struct correction *c)
 	return taken;
 }
 
-/* List the hosts at a depth. The depth of the first host is 0. */
-static void list_level(struct tree_level *l, const size_t *depth, size_t wanted)
+static int compare_depths(const void *a, const void *b)
 {
-	l->num = 0;
-	for (size_t i = 1; i < l->task->num; i++)
-		if (depth[i] == wanted)
-			l->host[l->num++] = i;
+	const struct tree_host *p = a, *q = b;
+
+	return (p->depth > q->depth) - (p->depth < q->depth);
 }
 
 /* Infer all curves, at each depth in parallel. Return 0 or -ENOMEM. */
 static int infer_all_levels(const struct infer_task *t)
 {
-	size_t *depth = calloc(t->num, sizeof(*depth));
-	struct tree_level l = { .task = t, .host = calloc(t->num, sizeof(*l.host)) };
-	int ret = depth && l.host ? 0 : -ENOMEM;
+	struct tree_host *host = calloc(t->num, sizeof(*host));
+	int ret = host ? 0 : -ENOMEM;
 
 	for (size_t i = 1; !ret && i < t->num; i++)
-		depth[i] = depth[t->host[i].parent] + 1;
-	for (size_t d = 1; !ret; d++) {
-		list_level(&l, depth, d);
-		if (!l.num)
-			break;
-		ret = parallel_run(t->parallel, t->threads, (uint32_t)l.num,
+		host[i] = (struct tree_host){ i, host[t->host[i].parent].depth + 1 };
+	if (!ret)
+		qsort(host, t->num, sizeof(*host), compare_depths);
+	for (size_t first = 1, next; !ret && first < t->num; first = next) {
+		struct tree_level l = { t, host + first };
+
+		for (next = first + 1; next < t->num && host[next].depth == host[first].depth;)
+			next++;
+		ret = parallel_run(t->parallel, t->threads, (uint32_t)(next - first),
 				   infer_relative_to_parent, &l);
 	}
-	free(depth);
-	free(l.host);
+	free(host);
 	return ret;
 }
 

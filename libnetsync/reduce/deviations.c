@@ -322,8 +322,11 @@ int reduction_set_deviations(const struct reduction *r, uint32_t h, struct netsy
 	if (!ret)
 		ret = list_deviation_times(&points, c, &r->correction[r->reference], m,
 					   r->host[h].origin);
-	*knot = ret ? NULL : calloc(points.num + 1, sizeof(**knot));
-	if (*knot) {
+	if (!ret) {
+		*knot = calloc(points.num + 1, sizeof(**knot));
+		ret = *knot ? 0 : -ENOMEM;
+	}
+	if (!ret) {
 		set_point_deviations(&points, r, h, clock);
 		m->num_deviations = make_deviation_knots(&points, r->host[h].origin, *knot);
 		m->deviation_size = sizeof(**knot);
@@ -331,5 +334,5 @@ int reduction_set_deviations(const struct reduction *r, uint32_t h, struct netsy
 	}
 	netsync_clock_free(clock);
 	free(points.point);
-	return *knot ? 0 : -ENOMEM;
+	return ret;
 }

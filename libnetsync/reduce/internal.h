@@ -162,7 +162,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h);
 
 /*
  * Add the standard deviations of a host's clock to @m, which has its segments, if the method
- * computes them. *knot is to be freed. Return 0 or -ENOMEM.
+ * computes them. *knot is to be freed. Return 0 or a negative errno.
  */
 int reduction_set_deviations(const struct reduction *r, uint32_t h, struct netsync_model *m,
 			     struct netsync_deviation_knot **knot);
