@@ -33,7 +33,7 @@
  * The rate of a line between readings is compared with rates over at least this part of its
  * length. Chosen: readings at regular times are about as far apart as the line is long.
  */
-#define LEAST_BESIDE 0.5
+#define LEAST_NEIGHBOUR 0.5
 /*
  * In gaps longer than this, ns, messages are taken as if no points were known; but in a gap of up to
  * MOST_LOST between points that follow closely, some were lost; as in one of so much, and of no
@@ -211,13 +211,13 @@ static int add_doubt(struct steering *s, int64_t from, int64_t to, double error)
 }
 
 /*
- * The skew of the clock beside a line: from @p back (@by is -1) or on (1), over at least @length of
- * raw time, because over less, reading errors look like a change of rate. @num points are there.
- * Return false if these are too few, or if the clock was set among them. *error: limit of the
- * skew's error.
+ * Set *@found to the mean skew of the clock before @p (@by is -1) or after it (1), over at least
+ * @length ns of raw time: over a shorter time, reading errors look like a change of rate. There
+ * are @num points on that side. *@error is the largest error of the skew. Return whether there
+ * are enough points, and the clock was not set among them.
  */
-static bool find_skew_beside(const struct clock_point *p, size_t num, int by, double length,
-			     double *beside, double *error)
+static bool find_neighbouring_skew(const struct clock_point *p, size_t num, int by, double length,
+				   double *found, double *error)
 {
 	const struct clock_point *from = p, *to = p;
 
@@ -229,7 +229,7 @@ static bool find_skew_beside(const struct clock_point *p, size_t num, int by, do
 		else
 			to++;
 	}
-	*beside = skew(from, to);
+	*found = skew(from, to);
 	*error = reading_error(from, to) / raw_distance(from, to);
 	return true;
 }
@@ -243,22 +243,22 @@ static double line_error(const struct clock_point *p, size_t before, size_t afte
 {
 	const struct clock_point *next = p + 1;
 	double base = reading_error(p, next), length = raw_distance(p, next);
-	double own = skew(p, next), differs = 0, beside, error, most = 0;
+	double own = skew(p, next), differs = 0, found, error, most = 0;
 	bool is_compared = false;
 
 	*explained = 2 * base;
 	if (agrees(p, next))
 		return base + fabs(miss(p, next, p->rate));
 	/*
-	 * A change of rate in between shows in rates beside the line, and so does a setting, which
-	 * may be at either end of the line.
+	 * If the rate changed in between, or the clock was set at either end of the line, the rates
+	 * before and after the line differ from the line's rate.
 	 */
 	for (int by = -1; by <= 1 && !p->rate && length <= LONG_GAP; by += 2) {
-		if (!find_skew_beside(by < 0 ? p : next, by < 0 ? before : after - 1, by,
-				      LEAST_BESIDE * length, &beside, &error))
+		if (!find_neighbouring_skew(by < 0 ? p : next, by < 0 ? before : after - 1, by,
+					    LEAST_NEIGHBOUR * length, &found, &error))
 			continue;
 		is_compared = true;
-		differs = fmax(differs, fabs(beside - own));
+		differs = fmax(differs, fabs(found - own));
 		most = fmax(most, error);
 	}
 	*explained = base + fmax(base, most * length);

@@ -146,6 +146,19 @@ static inline void push_changes_with_losses(struct world *w, uint32_t host, int6
 	push_all_changes(w, host, to, SPAN);
 }
 
+/* Push a reading without a rate, with an error of up to @error that is reported as @within. */
+static inline void push_sampled_reading(struct world *w, uint32_t host, int64_t t, int64_t within,
+					int64_t error, uint64_t *s)
+{
+	struct netsync_clock_point p = make_clock_point(&w->m[host], host,
+							compute_raw_time(&w->m[host], t));
+
+	p.rate = 0;
+	p.within_ns = within;
+	p.raw_ns += draw_integer_below(s, 2 * error + 1) - error;
+	assert_int_equal(netsync_push_clock(w->ns, &p), 0);
+}
+
 /*
  * Push ten readings per second without rates. Each has an error of up to 30 ns, and rate steps of
  * 100 ppm appear as curvature.
@@ -153,15 +166,8 @@ static inline void push_changes_with_losses(struct world *w, uint32_t host, int6
 static inline void push_sampled_readings(struct world *w, int64_t from, int64_t to, uint64_t *s)
 {
 	for (uint32_t host = 0; host < 2; host++)
-		for (int64_t t = from; t < to; t += SEC / 10) {
-			struct netsync_clock_point p = make_clock_point(
-				&w->m[host], host, compute_raw_time(&w->m[host], t));
-
-			p.rate = 0;
-			p.within_ns = 30;
-			p.raw_ns += draw_integer_below(s, 61) - 30;
-			assert_int_equal(netsync_push_clock(w->ns, &p), 0);
-		}
+		for (int64_t t = from; t < to; t += SEC / 10)
+			push_sampled_reading(w, host, t, 30, 30, s);
 }
 
 static inline void exchange_messages(struct world *w, int64_t from, int64_t to)

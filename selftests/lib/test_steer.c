@@ -303,13 +303,8 @@ static void test_readings_close_together(void **state)
 		for (int k = 0; k <= 4 * (SPAN / SEC + 2) / 3; k++) {
 			const int64_t t = (k / 4 * 3 + max64(k % 4 - 1, 0) - 1) * SEC +
 					  (k % 4 == 1 ? SEC / 5000 : 0);
-			struct netsync_clock_point p = make_clock_point(
-				&w.m[host], host, compute_raw_time(&w.m[host], t));
 
-			p.rate = 0;
-			p.within_ns = 1000;
-			p.raw_ns += draw_integer_below(&s, 1001) - 500;
-			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
+			push_sampled_reading(&w, host, t, 1000, 500, &s);
 		}
 	exchange_messages(&w, 0, SPAN);
 	e = solve_and_measure(&w);
@@ -340,15 +335,8 @@ static void test_rejected_messages_extend_span(void **state)
 		steer_clock(&w.m[i], compute_raw_time(&w.m[i], 10 * SEC + SEC / 2), 1 + 500 * PPM,
 			    0);
 	for (uint32_t host = 0; host < 2; host++)
-		for (int64_t t = 0; t < SPAN; t += SEC) {
-			struct netsync_clock_point p = make_clock_point(
-				&w.m[host], host, compute_raw_time(&w.m[host], t));
-
-			p.rate = 0;
-			p.within_ns = 30;
-			p.raw_ns += draw_integer_below(&s, 61) - 30;
-			assert_int_equal(netsync_push_clock(w.ns, &p), 0);
-		}
+		for (int64_t t = 0; t < SPAN; t += SEC)
+			push_sampled_reading(&w, host, t, 30, 30, &s);
 	exchange_messages(&w, 10 * SEC, 11 * SEC);
 	exchange_messages(&w, 610 * SEC, 650 * SEC);
 	solve_and_measure(&w);
