@@ -30,7 +30,6 @@ class Synchronization:
     def __init__(self) -> None:
         self._handle = Handle(core.netsync_new(), core.netsync_free, core.netsync_error)
         # Keep references to functions that the library calls, as long as it may call them.
-        self._watchers: List[Any] = []
         # Functions of the readers that push to this object. Each returns a reader's traces.
         self._traces: List[Callable[[], Tuple[Trace, ...]]] = []
 
@@ -86,24 +85,13 @@ class Synchronization:
 
     def watch_packets(self, function: Optional[Callable[[Packet], None]]) -> None:
         """Call a function for each packet event that is pushed; None ends this."""
-        self._watch(core.netsync_watch_packets, s.packet_func, Packet, function)
+        self._handle.watch(core.netsync_watch_packets, s.packet_func,
+                           lambda struct: Packet._from(struct[0]), function)
 
     def watch_messages(self, function: Optional[Callable[[Message], None]]) -> None:
         """Call a function for each message that is found; None ends this."""
-        self._watch(core.netsync_watch_messages, s.message_func, Message, function)
-
-    def _watch(self, watch: Any, func: Any, kind: Any,
-               function: Optional[Callable[[Any], None]]) -> None:
-        callback = func()
-        if function is not None:
-            told = function
-            call = self._handle.guard.told(lambda _, struct: told(kind._from(struct[0])))
-
-            def tell(data: Any, struct: Any) -> None:
-                call(data, struct)
-            callback = func(tell)
-        self._handle.call(watch, callback, None)
-        self._watchers = [w for w in self._watchers if not isinstance(w, func)] + [callback]
+        self._handle.watch(core.netsync_watch_messages, s.message_func,
+                           lambda struct: Message._from(struct[0]), function)
 
     # ---- solving
 

@@ -9,7 +9,7 @@ import errno
 import operator
 import os
 import threading
-from typing import Any, Callable, Iterable, Iterator, List, Optional, SupportsIndex, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, SupportsIndex, Union
 
 from . import structs as s
 from .errors import Error, fail, no_memory
@@ -111,6 +111,7 @@ class Handle:
         self._error = error
         self._needs = needs
         self.guard: Guard = needs.guard if needs else Guard()
+        self._watchers: Dict[Any, Any] = {}     # the current callback of each type
 
     def __del__(self) -> None:
         if self.pointer:
@@ -130,6 +131,20 @@ class Handle:
         """Call the function; this is also allowed in callbacks that may push."""
         with self.guard.within():
             self._result(function, *arguments)
+
+    def watch(self, watch: Callable[..., None], func: Any, convert: Callable[[Any], Any],
+              function: Optional[Callable[[Any], Any]]) -> None:
+        """Let the library call a function with each converted struct or text; None ends this."""
+        callback = func()
+        if function is not None:
+            each = function
+            call = self.guard.told(lambda _, struct: each(convert(struct)) and 0)
+
+            def tell(data: Any, struct: Any) -> None:
+                call(data, struct)
+            callback = func(tell)
+        self.call(watch, callback, None)
+        self._watchers[func] = callback
 
     def written(self, function: Callable[..., Optional[int]]) -> bytes:
         """Return what the library writes to a netsync_write_func; also allowed in

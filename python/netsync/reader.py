@@ -141,13 +141,7 @@ class Reader:
         self._handle = Handle(library.netsync_io_new(needs.pointer), library.netsync_io_free,
                               library.netsync_io_error, needs)
         if warn is not None:
-            say = warn
-            call = needs.guard.told(lambda _, sentence: say(decode(sentence)) and 0)
-
-            def tell(data: Any, sentence: bytes) -> None:
-                call(data, sentence)
-            self._warn = s.warn_func(tell)
-            self._handle.call(library.netsync_io_set_warn, self._warn, None)
+            self._handle.watch(library.netsync_io_set_warn, s.warn_func, decode, warn)
         self._files: List[Any] = []
         synchronization._traces.append(lambda: self.traces)
 
@@ -290,17 +284,8 @@ class Reader:
     def watch_relations(self, function: Optional[Callable[[Relation], Any]]) -> None:
         """Call a function for each relation, such as a collective operation, from which read()
         makes messages; None ends this."""
-        func: Any = s.relation_func
-        callback = func()
-        if function is not None:
-            told = function
-            call = self._handle.guard.told(lambda _, struct: told(_relation(struct)) and 0)
-
-            def tell(data: Any, struct: Any) -> None:
-                call(data, struct)
-            callback = func(tell)
-        self._handle.call(self._io.netsync_io_watch_relations, callback, None)
-        self._watcher = callback
+        self._handle.watch(self._io.netsync_io_watch_relations, s.relation_func, _relation,
+                           function)
 
     def read(self, progress: Optional[Progress] = None) -> None:
         """Read everything that was added. @progress is called with the amount of data read
