@@ -49,3 +49,10 @@ struct netsync_steering get_steering_info(const struct netsync *ns, uint32_t hos
 	netsync_get_steering(ns, host, &info);
 	return info;
 }
+
+bool clock_has_deviations(const struct netsync_clock *clock)
+{
+	struct netsync_model model = { .size = sizeof(model) };
+
+	return clock && !netsync_clock_model(clock, &model) && model.num_deviations;
+}

@@ -180,13 +180,9 @@ static void put_host_cell_with_deviation(const void *data, uint32_t row, unsigne
 /* Did the method compute standard deviations? */
 static bool has_any_deviation(const struct netsync *ns)
 {
-	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
-		const struct netsync_clock *clock = netsync_host_clock(ns, i);
-		struct netsync_model model = { .size = sizeof(model) };
-
-		if (clock && !netsync_clock_model(clock, &model) && model.num_deviations)
+	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++)
+		if (clock_has_deviations(netsync_host_clock(ns, i)))
 			return true;
-	}
 	return false;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/csv.h"
+#include "common/result-info.h"
 #include "export.h"
 
 static const char header[] = "from,to,send_ns,recv_ns,send_ref_ns,send_bound_ns,recv_ref_ns,"
@@ -136,13 +137,9 @@ static bool put_csv_message(void *data, const void *record)
 /* Has any clock a standard deviation? */
 static bool has_clock_deviations(const struct timebase *base)
 {
-	for (size_t i = 0; i < base->num_hosts; i++) {
-		struct netsync_model model = { .size = sizeof(model) };
-
-		if (base->hosts[i].clock && !netsync_clock_model(base->hosts[i].clock, &model) &&
-		    model.num_deviations)
+	for (size_t i = 0; i < base->num_hosts; i++)
+		if (clock_has_deviations(base->hosts[i].clock))
 			return true;
-	}
 	return false;
 }
 
