@@ -73,7 +73,10 @@ static const char *volatile unfinished;
 static pid_t writer;
 static struct sigaction before[NUM_ENDINGS];
 
-/* Handle a signal. Child processes inherit this handler, but must not remove the file. */
+/*
+ * Handle a signal. When this function returns, the signal is raised again, with the action it had
+ * before. Child processes inherit this handler, but must not remove the file.
+ */
 static void remove_unfinished(int number)
 {
 	if (unfinished && getpid() == writer)
@@ -90,13 +93,18 @@ static bool is_ending_action(const struct sigaction *action)
 	return action->sa_handler == SIG_DFL || is_explaining_handler(action->sa_handler);
 }
 
+static void set_ending_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < NUM_ENDINGS; i++)
+		sigaddset(set, endings[i]);
+}
+
 static void block_ending_signals(sigset_t *old)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < NUM_ENDINGS; i++)
-		sigaddset(&set, endings[i]);
+	set_ending_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, old);
 }
 
@@ -106,11 +114,10 @@ static void block_ending_signals(sigset_t *old)
  */
 static void remove_file_at_signal(const char *path)
 {
-	const struct sigaction action = {
-		.sa_handler = remove_unfinished,
-		.sa_flags = SA_RESETHAND | SA_NODEFER,
-	};
+	struct sigaction action = { .sa_handler = remove_unfinished };
 
+	/* A second signal must not end the process before the file is removed. */
+	set_ending_signals(&action.sa_mask);
 	writer = getpid();
 	unfinished = path;
 	for (size_t i = 0; i < NUM_ENDINGS; i++)
