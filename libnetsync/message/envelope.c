@@ -193,7 +193,7 @@ static void drop_corner(struct bin *b, uint32_t i)
 }
 
 /*
- * Of a full bin, drop the corner that is least below its neighbours. Drop corners of the ordinary
+ * Drop the corner of a full bin that is least below its neighbours. Drop corners of the ordinary
  * hull only if there are no others.
  */
 static void drop_shallowest_corner(struct bin *b, struct drift drift)

@@ -101,7 +101,7 @@ static const struct test_case cases[] = {
 	{ .name = "bend-gap", PAIR(BEND, HOUR, 1000000, .gap_s = 60), .max = 500, .floor = 4.5 },
 	{ .name = "bend-24h", PAIR(BEND, 24 * HOUR, 1000000), .max = 2500, .rms = 300, .floor = 74 },
 
-	/* The same traffic with one linear clock. */
+	/* One of the two clocks is a straight line; the traffic is as above. */
 	{ .name = "bend-1e6-one",
 	  PAIR(BEND | STEADY_FIRST, HOUR, 1000000),
 	  .max = 300,

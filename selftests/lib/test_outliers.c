@@ -68,7 +68,7 @@ static void test_step(void **state)
 		assert_true(inward[i] <= most);
 }
 
-/* The same is true near an end, if three groups agree with each other. */
+/* Groups beyond a step near an end are no outliers, if three of them agree with each other. */
 static void test_step_near_end(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;

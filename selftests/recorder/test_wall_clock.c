@@ -23,7 +23,7 @@
 
 static int64_t mono_ns, offset_ns;
 /*
- * Of every late_of groups of three readings, all but one are interrupted. 0: all groups are
+ * All but one of late_of groups of three readings are interrupted. If it is 0, all groups are
  * interrupted.
  */
 static unsigned int late_of, readings;

@@ -327,7 +327,7 @@ static size_t count_alike_messages(const struct place_search *search, size_t num
 	return num;
 }
 
-/* Of the best frames of an end, keep those that contain this packet. */
+/* Keep those of an end's best frames that contain this packet. */
 static void keep_best_frames_of_packet(const struct sought_end *end,
 				       const struct netsync_packet *pkt)
 {
