@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock-log.h"
+#include "common/now.h"
 #include "frames.h"
 #include "input.h"
 #include "options.h"
@@ -56,14 +56,6 @@ void complain_formatted(const char *format, ...)
 
 /* ---- recording --------------------------------------------------------------- */
 
-static uint64_t read_clock_time(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /*
  * Accept pending signals. Sources accept signals only while they wait, and they do not wait
  * while frames are available.
@@ -79,7 +71,7 @@ static void accept_pending_signals(const sigset_t *mask)
 /* Return the CPU time of this process, ns. It contains no work of the kernel for other processes. */
 static uint64_t read_own_time(void)
 {
-	return read_clock_time(CLOCK_PROCESS_CPUTIME_ID);
+	return (uint64_t)clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /*
@@ -101,18 +93,18 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 			 const sigset_t *mask, struct source_counts *counts)
 {
 	const uint64_t duration_ns = (uint64_t)(o->duration_s * 1e9);
-	const uint64_t begin = read_clock_time(CLOCK_MONOTONIC), own = read_own_time();
+	const uint64_t begin = (uint64_t)now_ns(), own = read_own_time();
 	uint64_t end;
 	int ret = 0;
 
 	while (ret >= 0 && !atomic_load(&is_ended) &&
-	       (!duration_ns || read_clock_time(CLOCK_MONOTONIC) - begin < duration_ns)) {
+	       (!duration_ns || (uint64_t)now_ns() - begin < duration_ns)) {
 		ret = r->source->take(TURN_MS, mask, frame_record_seen, r);
 		accept_pending_signals(mask);
 		if (!capture_flush(&r->writer))
 			break;
 	}
-	end = read_clock_time(CLOCK_MONOTONIC);
+	end = (uint64_t)now_ns();
 	r->source->stop();
 	/* Record the frames that the kernel still holds. */
 	for (int turns = 0; ret >= 0 && turns < LAST_TURNS && !r->writer.error;) {
@@ -122,7 +114,7 @@ static int record_frames(struct frame_recorder *r, const struct recorder_options
 	r->source->count(counts);
 	if (o->costs)
 		report_costs(r, end - begin, read_own_time() - own, counts);
-	capture_put_counts(&r->writer, read_clock_time(CLOCK_REALTIME), counts->received,
+	capture_put_counts(&r->writer, (uint64_t)clock_ns(CLOCK_REALTIME), counts->received,
 			   counts->lost + counts->unreadable);
 	capture_flush(&r->writer);
 	return ret < 0 ? ret : 0;

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/now.h"
 #include "containers.h"
 
-/* Time limit for the answer of a runtime, ms, and maximum size of the answer, bytes. Chosen. */
-#define ANSWER_MS 5000
+/* Time limit for the answer of a runtime, ns, and maximum size of the answer, bytes. Chosen. */
+#define ANSWER_NS (5 * NS_PER_S)
 #define ANSWER_SIZE (4u << 20)
 /* Time between checks whether a runtime has ended, ms. Chosen. */
 #define END_CHECK_MS 5
@@ -54,25 +54,17 @@ static void exec_runtime(char *const argv[], int output, pid_t parent)
 	_exit(127);
 }
 
-static int64_t read_monotonic_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Read until the output ends. Return false if it is later than @end, or if there is too much. */
-static bool read_runtime_output(int fd, char *text, int64_t end)
+/* Read until the output ends. Return false if it is later than @end_ns, or if there is too much. */
+static bool read_runtime_output(int fd, char *text, int64_t end_ns)
 {
 	struct pollfd polled = { .fd = fd, .events = POLLIN };
 	size_t length = 0;
 	ssize_t got = 1;
 
 	while (got > 0 && length < ANSWER_SIZE - 1) {
-		const int64_t left = end - read_monotonic_ms();
+		const int64_t left_ms = (end_ns - now_ns()) / 1000000;
 
-		if (left <= 0 || poll(&polled, 1, (int)left) <= 0)
+		if (left_ms <= 0 || poll(&polled, 1, (int)left_ms) <= 0)
 			return false;
 		got = read(fd, text + length, ANSWER_SIZE - 1 - length);
 		length += got > 0 ? (size_t)got : 0;
@@ -82,15 +74,15 @@ static bool read_runtime_output(int fd, char *text, int64_t end)
 }
 
 /*
- * Wait until a runtime ends, and kill it at @end, because it may run after the end of its output.
+ * Wait until a runtime ends, and kill it at @end_ns, because it may run after the end of its output.
  * Return its status.
  */
-static int wait_for_runtime(pid_t child, int64_t end)
+static int wait_for_runtime(pid_t child, int64_t end_ns)
 {
 	int status = -1;
 
 	while (!waitpid(child, &status, WNOHANG)) {
-		if (read_monotonic_ms() >= end && kill(-child, SIGKILL))
+		if (now_ns() >= end_ns && kill(-child, SIGKILL))
 			kill(child, SIGKILL);
 		poll(NULL, 0, END_CHECK_MS);
 	}
@@ -100,7 +92,7 @@ static int wait_for_runtime(pid_t child, int64_t end)
 /* Run a runtime. Return its output, to be freed, or NULL if it cannot be used. */
 static char *run_runtime(char *const argv[])
 {
-	const int64_t end = read_monotonic_ms() + ANSWER_MS;
+	const int64_t end_ns = now_ns() + ANSWER_NS;
 	const pid_t parent = getpid();
 	char *text = malloc(ANSWER_SIZE);
 	bool is_read = false;
@@ -116,8 +108,8 @@ static char *run_runtime(char *const argv[])
 		exec_runtime(argv, ends[1], parent);
 	close(ends[1]);
 	if (child > 0) {
-		is_read = read_runtime_output(ends[0], text, end);
-		status = wait_for_runtime(child, is_read ? end : 0);
+		is_read = read_runtime_output(ends[0], text, end_ns);
+		status = wait_for_runtime(child, is_read ? end_ns : 0);
 	}
 	close(ends[0]);
 	if (is_read && !status)
