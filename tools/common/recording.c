@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write and find the file that tells netsync live where a recording is. */
+/* Write and find the file by which netsync live finds a recording. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,41 +80,39 @@ static bool is_recording_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-/* If a recording is running in the directory, return the lines of its file. */
-static char *find_running_recording(const char *dir)
+/* Open the file of a recording that is running in the directory. Return -1 if there is none. */
+static int open_running_recording(const char *dir)
 {
 	char *path = get_recording_file(dir);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	char *sources = fd >= 0 && is_recording_locked(fd) ? read_recording_sources(fd) : NULL;
+
+	if (fd >= 0 && !is_recording_locked(fd)) {
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
+}
+
+char *recording_find(const char *dir)
+{
+	int fd = open_running_recording(dir);
+	char *sources = fd < 0 ? NULL : read_recording_sources(fd);
 
 	if (fd >= 0)
 		close(fd);
-	free(path);
+	if (!sources)
+		complain(
+			"%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\". To follow captures that another program writes, give the files.",
+			dir, dir);
 	return sources;
 }
 
-bool recording_find(struct recording *recording, const char *dir)
+bool recording_is_running(const char *dir)
 {
-	*recording = (struct recording){ .dir = dir, .sources = find_running_recording(dir) };
-	if (recording->sources)
-		return true;
-	complain(
-		"%s: no recording with --live is running here: it has ended or not started yet. To synchronize what was recorded, run \"netsync sync %s/*/\". To follow captures that another program writes, give the files.",
-		dir, dir);
-	return false;
-}
+	int fd = open_running_recording(dir);
 
-bool recording_has_ended(struct recording *recording)
-{
-	char *sources = find_running_recording(recording->dir);
-
-	recording->ended = !sources;
-	free(sources);
-	return recording->ended;
-}
-
-void recording_release(struct recording *recording)
-{
-	free(recording->sources);
-	recording->sources = NULL;
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }

@@ -20,12 +20,6 @@
  */
 #define RECORDING_CLOCKS "+live.clocks"
 
-struct recording {
-	const char *dir;
-	char *sources; /* lines of the file; freed by recording_release() */
-	bool ended;
-};
-
 /*
  * Announce a recording (netsync record), with the lines of the file. Return a descriptor for
  * recording_withdraw(), or -1 after a message on failure.
@@ -34,11 +28,11 @@ int recording_announce(const char *dir, const char *sources);
 void recording_withdraw(const char *dir, int fd);
 
 /*
- * Find a recording (netsync live). If no recording is running in the directory, print a message
- * and return false.
+ * Find a recording (netsync live). Return the lines of the file, which the caller frees. If no
+ * recording is running in the directory, print a message and return NULL.
  */
-bool recording_find(struct recording *recording, const char *dir);
-bool recording_has_ended(struct recording *recording);
-void recording_release(struct recording *recording);
+char *recording_find(const char *dir);
+/* Is a recording running in the directory? */
+bool recording_is_running(const char *dir);
 
 #endif

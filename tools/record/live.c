@@ -45,12 +45,18 @@ struct live_settings {
 	int num_sources;
 };
 
+/* The directory of a recording. */
+struct followed_recording {
+	const char *dir;
+	bool ended;
+};
+
 /* The screen, and the state when it was drawn. */
 struct live {
 	const struct live_settings *set;
 	struct netsync *ns;
 	struct netsync_io *io;
-	struct recording *recordings; /* the recordings to follow until they end */
+	struct followed_recording *recordings;
 	size_t num_recordings;
 	size_t num_sessions; /* number of URLs */
 	char *reference;     /* the reference that was found first, or NULL */
@@ -363,9 +369,10 @@ static bool have_recordings_ended(struct live *live)
 	size_t num = 0;
 
 	for (size_t i = 0; i < live->num_recordings; i++) {
-		struct recording *recording = &live->recordings[i];
+		struct followed_recording *recording = &live->recordings[i];
 
-		if (!recording->ended && recording_has_ended(recording)) {
+		if (!recording->ended && !recording_is_running(recording->dir)) {
+			recording->ended = true;
 			erase_live_screen(live);
 			complain("%s: the recording has ended.", recording->dir);
 		}
@@ -461,21 +468,20 @@ static bool add_live_input(struct live *live, const char *what)
 	return false;
 }
 
-/* Add what the lines of a recording name. */
-static bool add_recording_sources(struct live *live, const struct recording *recording)
+/* Add what the lines of a recording name. The lines are changed. */
+static bool add_recording_sources(struct live *live, const char *dir, char *lines)
 {
-	char *lines = strdup(recording->sources), *rest = lines, *line, *what;
-	bool ok = lines || complain_no_memory();
+	char *line, *what;
+	bool ok = true;
 
-	while (ok && (line = strsep(&rest, "\n"))) {
+	while (ok && (line = strsep(&lines, "\n"))) {
 		char *equal = strchr(line, '=');
 
 		if (!*line)
 			continue;
 		if (strstr(line, "://") || !equal) {
-			ok = add_live_input(live, line) &&
-			     add_recorded_clocks(live, recording->dir);
-		} else if (asprintf(&what, "%.*s=%s/%s", (int)(equal - line), line, recording->dir,
+			ok = add_live_input(live, line) && add_recorded_clocks(live, dir);
+		} else if (asprintf(&what, "%.*s=%s/%s", (int)(equal - line), line, dir,
 				    equal + 1) >= 0) {
 			ok = add_live_input(live, what);
 			free(what);
@@ -483,6 +489,25 @@ static bool add_recording_sources(struct live *live, const struct recording *rec
 			ok = complain_no_memory();
 		}
 	}
+	return ok;
+}
+
+/* Follow the recording in a directory until it ends. */
+static bool add_recording(struct live *live, const char *dir)
+{
+	struct followed_recording *last = array_add(&live->recordings, live->num_recordings,
+						    sizeof(*last));
+	char *lines;
+	bool ok;
+
+	if (!last)
+		return complain_no_memory();
+	lines = recording_find(dir);
+	if (!lines)
+		return false;
+	*last = (struct followed_recording){ .dir = dir };
+	live->num_recordings++;
+	ok = add_recording_sources(live, dir, lines);
 	free(lines);
 	return ok;
 }
@@ -493,24 +518,20 @@ static bool add_recording_sources(struct live *live, const struct recording *rec
  */
 static bool add_live_source(struct live *live, const char *what)
 {
-	struct recording *last;
 	struct stat info;
 
-	if (!strchr(what, '=') && !strstr(what, "://") && stat(what, &info)) {
+	if (strstr(what, "://"))
+		return add_live_input(live, what);
+	if (!stat(what, &info))
+		return S_ISDIR(info.st_mode) ? add_recording(live, what) :
+					       add_live_input(live, what);
+	if (!strchr(what, '=')) {
 		complain(
 			"%s: %s; give the output directory of \"netsync record --live -o DIR\", a capture that is being written, or the URL of a relay daemon, as in \"netsync live net://HOST\".",
 			what, strerror(errno));
 		return false;
 	}
-	if (strstr(what, "://") || stat(what, &info) || !S_ISDIR(info.st_mode))
-		return add_live_input(live, what);
-	last = array_add(&live->recordings, live->num_recordings, sizeof(*last));
-	if (!last)
-		return complain_no_memory();
-	if (!recording_find(last, what))
-		return false;
-	live->num_recordings++;
-	return add_recording_sources(live, last);
+	return add_live_input(live, what);
 }
 
 static int watch_sources(struct live *live)
@@ -551,8 +572,6 @@ static int follow_recordings(const struct live_settings *set)
 		complain_no_memory();
 	netsync_io_free(live.io);
 	netsync_free(live.ns);
-	for (size_t i = 0; i < live.num_recordings; i++)
-		recording_release(&live.recordings[i]);
 	free(live.recordings);
 	free(live.reference);
 	free(live.packets);
