@@ -75,6 +75,19 @@ int own_addresses_add(struct own_addresses *own, const struct address *address)
 	return 0;
 }
 
+int own_addresses_add_all(struct own_addresses_list *owns, const char *host_name,
+			  const struct own_addresses *from)
+{
+	struct own_addresses *own = from->num ? own_addresses_find_or_add(owns, host_name) : NULL;
+
+	if (from->num && !own)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->num; i++)
+		if (own_addresses_add(own, &from->address[i]))
+			return -ENOMEM;
+	return 0;
+}
+
 void own_addresses_release(struct own_addresses_list *owns)
 {
 	for (size_t i = 0; i < owns->num; i++) {

@@ -54,6 +54,9 @@ struct own_addresses *own_addresses_find_or_add(struct own_addresses_list *owns,
 						const char *host_name);
 /* Add an address, unless it is already known. Return 0 or -ENOMEM. */
 int own_addresses_add(struct own_addresses *own, const struct address *address);
+/* Add addresses to those of a host, unless there are none. Return 0 or -ENOMEM. */
+int own_addresses_add_all(struct own_addresses_list *owns, const char *host_name,
+			  const struct own_addresses *from);
 /* Parse "10.0.0.1", "fe80::1" or "02:00:00:00:00:01". */
 bool address_parse(struct address *address, const char *text);
 /* Write an address as text. Return @text. */

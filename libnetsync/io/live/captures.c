@@ -202,7 +202,6 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 {
 	const char *host = capture->trace->host_name;
 	const struct own_addresses *own = own_addresses_find(probe->owns, host);
-	struct own_addresses *kept;
 	char text[ADDRESS_TEXT];
 
 	if (!own || !own->num) {
@@ -220,13 +219,9 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 			"%s: the capture does not record packet directions; the address %s%s of %s was inferred from the packets so far.",
 			capture->path, address_format(text, &own->address[0]),
 			own->num > 1 ? " and others" : "", host);
-	kept = own_addresses_find_or_add(live->io->owns, host);
-	for (size_t i = 0; kept && i < own->num; i++)
-		if (own_addresses_add(kept, &own->address[i]))
-			kept = NULL;
 	capture->lacks_address = false;
 	capture->is_behind = true;
-	return kept ? 0 : io_fail_no_memory(live->io);
+	return own_addresses_add_all(live->io->owns, host, own) ? io_fail_no_memory(live->io) : 0;
 }
 
 /* Is it time for an attempt? A caller that wants all packets so far does not wait. */

@@ -81,15 +81,7 @@ static int sample_directed_trace(struct trace *trace, struct sampling *sampling,
 int pcap_keep_addresses(struct netsync_io *io, const char *host_name,
 			const struct own_addresses *from)
 {
-	struct own_addresses *own = from->num ? own_addresses_find_or_add(io->owns, host_name) :
-						NULL;
-
-	if (from->num && !own)
-		return io_fail_no_memory(io);
-	for (size_t i = 0; i < from->num; i++)
-		if (own_addresses_add(own, &from->address[i]))
-			return io_fail_no_memory(io);
-	return 0;
+	return own_addresses_add_all(io->owns, host_name, from) ? io_fail_no_memory(io) : 0;
 }
 
 static void warn_of_inferred_addresses(struct netsync_io *io, const struct watcher *watcher,
