@@ -58,29 +58,16 @@ static void end_live_capture(struct live_capture *capture)
 /* Make a trace of a new file. */
 static int begin_live_capture(struct live_input *live, struct live_capture *capture)
 {
-	struct netsync_io *io = live->io;
-	struct trace *trace = calloc(1, sizeof(*trace));
-	struct trace **last = array_add(&io->traces, io->num_traces, sizeof(*last));
+	struct trace *trace = live_add_trace(live, capture->path);
 
-	if (!trace || !last) {
-		free(trace);
-		return io_fail_no_memory(io);
-	}
-	*last = capture->trace = trace;
-	io->num_traces++;
-	trace->io = io;
-	trace->window = RANGE_ALL;
-	trace->info.host = NETSYNC_IO_NO_HOST;
-	trace->info.last_ns = -1;
-	trace->info.running = 1;
-	trace->range.hi = -1;
-	trace->max_points = LIVE_MAX_POINTS;
-	trace->path = strdup(capture->path);
+	if (!trace)
+		return -ENOMEM;
+	capture->trace = trace;
 	trace->real_path = realpath(capture->path, NULL);
 	if (!trace->real_path)
 		trace->real_path = strdup(capture->path);
-	if (!trace->path || !trace->real_path)
-		return io_fail_no_memory(io);
+	if (!trace->real_path)
+		return io_fail_no_memory(live->io);
 	if (pcap_begin_growing(trace) < 0)
 		return -ENOMEM;
 	trace->info.format = trace->reader->format;
@@ -88,8 +75,9 @@ static int begin_live_capture(struct live_input *live, struct live_capture *capt
 		trace->own_name = trace->host_name;
 		trace->host_name = strdup(capture->host_name);
 	}
-	return trace->host_name && !io_make_printable(&trace->host_name) ? 0 :
-									   io_fail_no_memory(io);
+	if (!trace->host_name || io_make_printable(&trace->host_name))
+		return io_fail_no_memory(live->io);
+	return 0;
 }
 
 static void warn_of_missing_capture(struct live_input *live, struct live_capture *capture, int err)

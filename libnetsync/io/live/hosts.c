@@ -1,13 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Assign traces of live sessions to hosts, and compute the times up to which the traces and clock
- * readings of each host were read.
+ * Add traces of live sessions and captures, assign them to hosts, and compute the times up to
+ * which the traces and clock readings of each host were read.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/live/internal.h"
 #include "util/array.h"
+
+struct trace *live_add_trace(struct live_input *live, const char *path)
+{
+	struct netsync_io *io = live->io;
+	struct trace *trace = calloc(1, sizeof(*trace));
+	struct trace **last = array_add(&io->traces, io->num_traces, sizeof(*last));
+
+	if (!trace || !last) {
+		free(trace);
+		io_fail_no_memory(io);
+		return NULL;
+	}
+	*last = trace;
+	io->num_traces++;
+	trace->io = io;
+	trace->window = RANGE_ALL;
+	trace->info.host = NETSYNC_IO_NO_HOST;
+	trace->info.last_ns = -1;
+	trace->info.running = 1;
+	trace->range.hi = -1;
+	trace->max_points = LIVE_MAX_POINTS;
+	trace->path = strdup(path);
+	if (trace->path)
+		return trace;
+	io_fail_no_memory(io);
+	return NULL;
+}
 
 int live_find_host(struct live_input *live, struct trace *trace)
 {

@@ -165,6 +165,11 @@ void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
 
+/*
+ * Add a trace, which is kept after it has ended, for netsync_io_get_trace(). The caller sets its
+ * format, names and real path. Return NULL after io_fail().
+ */
+struct trace *live_add_trace(struct live_input *live, const char *path);
 /* Assign a trace to its host, which is added if it is new. Return 0, or the result of io_fail(). */
 int live_find_host(struct live_input *live, struct trace *trace);
 /* Is there a recently attached session of which nothing is known yet? */

@@ -28,36 +28,27 @@ static char *format_time_text(char *buffer, size_t size, int64_t time_ns)
 	return buffer;
 }
 
-/* Add a trace. It is kept after its session has ended, for netsync_io_get_trace(). */
 static int add_session_trace(struct session *session, const struct ctf_identity *is)
 {
 	struct netsync_io *io = session->relay->io;
-	struct trace *trace = calloc(1, sizeof(*trace));
-	struct trace **all = array_add(&io->traces, io->num_traces, sizeof(*all));
 	struct trace **own = array_add(&session->traces, session->num_traces, sizeof(*own));
+	struct trace *trace;
 	int ret;
 
-	if (!trace || !all || !own) {
-		free(trace);
+	if (!own)
 		return io_fail_no_memory(io);
-	}
-	*own = *all = trace;
+	trace = live_add_trace(io->live, session->is.url);
+	if (!trace)
+		return -ENOMEM;
+	*own = trace;
 	session->num_traces++;
-	io->num_traces++;
-	trace->io = io;
-	trace->info.last_ns = -1;
 	trace->info.format = ctf_reader.format;
-	trace->info.running = 1;
 	trace->info.late = session->late;
-	trace->range.hi = -1;
-	trace->window = RANGE_ALL;
-	trace->max_points = LIVE_MAX_POINTS;
-	trace->path = strdup(session->is.url);
 	trace->real_path = strdup(session->is.url);
 	ret = ctf_set_identity(trace, is);
 	if (ret < 0)
 		return ret;
-	if (!trace->path || !trace->real_path || io_make_printable(&trace->host_name))
+	if (!trace->real_path || io_make_printable(&trace->host_name))
 		return io_fail_no_memory(io);
 	session->held = !io->live->has_begun;
 	return session->held ? 1 : live_find_host(io->live, trace);
