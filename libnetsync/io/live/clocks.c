@@ -2,7 +2,7 @@
 /*
  * Read how hosts' clocks are steered from files of clock readings that grow while sessions are
  * recorded (netsync-clocks(5), with times as in sidecar files). A file contains the readings of
- * all hosts of a recording, or lies beside the capture of one host. Readings that arrive before
+ * all hosts of a recording, or is the sidecar file of the capture of one host. Readings that arrive before
  * their host's first session are kept.
  */
 #include <errno.h>
@@ -208,7 +208,7 @@ static int read_clocks_data(struct live_input *live, struct clocks_file *file)
 }
 
 /*
- * Read a file. The files beside captures, of which there may be thousands, are open only while
+ * Read a file. There may be thousands of sidecar files of captures, so they are open only while
  * they are read. A file of a recording is removed at the end, so it stays open.
  */
 static int read_clocks_file(struct live_input *live, struct clocks_file *file)
@@ -287,20 +287,25 @@ int clocks_add_file_of_host(struct live_input *live, struct io_host *host, const
 	return read_clocks_file(live, file);
 }
 
-bool clocks_has_file_of_host(const struct live_input *live, const struct io_host *host)
+static const struct told_host *find_host_with_file(const struct live_input *live,
+						   const struct io_host *host)
 {
 	for (size_t i = 0; i < live->num_told; i++)
 		if (live->told[i].is_of_file && live->told[i].host == host)
-			return true;
-	return false;
+			return &live->told[i];
+	return NULL;
+}
+
+bool clocks_has_file_of_host(const struct live_input *live, const struct io_host *host)
+{
+	return find_host_with_file(live, host);
 }
 
 int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *host)
 {
-	for (size_t i = 0; i < live->num_told; i++)
-		if (live->told[i].is_of_file && live->told[i].host == host)
-			return live->told[i].last_ns;
-	return INT64_MIN;
+	const struct told_host *told = find_host_with_file(live, host);
+
+	return told ? told->last_ns : INT64_MIN;
 }
 
 int clocks_join_host(struct live_input *live, struct io_host *host)
