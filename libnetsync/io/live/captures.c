@@ -18,8 +18,6 @@
 
 /* Length of a slice (ns). Chosen, as SLICE_NS of ../io.c. */
 #define READ_NS INT64_C(2000000000)
-/* Maximum disorder of packets in a file (ns). Chosen, as in ../pcap/. */
-#define DISORDER_NS INT64_C(1000000000)
 /*
  * Time after which the other hosts no longer wait for packets of a capture that does not grow
  * (ms). Chosen: longer than tcpdump and a network delay packets.
@@ -40,7 +38,7 @@
  * are reported (ms). Each time is twice the one before. Chosen.
  */
 #define INFER_MS 1000
-#define INFER_TELL_MS 4000
+#define INFER_REPORT_MS 4000
 #define INFER_MAX_MS 60000
 
 /* ---- the current file ---------------------------------------------------- */
@@ -193,7 +191,7 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 	char text[ADDRESS_TEXT];
 
 	if (!own || !own->num) {
-		if (live->infer_delay_ms < INFER_TELL_MS && !live->wants_all)
+		if (live->infer_delay_ms < INFER_REPORT_MS && !live->wants_all)
 			return 0;
 		if (!capture->told_address)
 			io_warn(live->io,
@@ -255,7 +253,8 @@ static int infer_live_addresses(struct live_input *live)
 /* ---- reading ------------------------------------------------------------- */
 
 /*
- * Read the clock readings beside a capture. The file may be created shortly after the capture.
+ * Read the clock readings of a capture from its sidecar file, which may be created shortly after
+ * the capture.
  */
 static int find_capture_clocks(struct live_input *live, struct live_capture *capture)
 {
@@ -438,7 +437,7 @@ int64_t capture_get_read_time(const struct live_input *live, const struct live_c
 	if (trace->info.last_ns < trace->info.first_ns)
 		return INT64_MIN;
 	logged_ns = capture->is_behind ? INT64_MIN : clocks_get_last_ns(live, trace->host);
-	return max64(add_times(trace->range.hi, -DISORDER_NS),
+	return max64(add_times(trace->range.hi, -PCAP_DISORDER),
 		     logged_ns == INT64_MIN ? INT64_MIN : add_times(logged_ns, -LOG_LAG_NS));
 }
 

@@ -5,6 +5,12 @@
 
 #include "io/io.h"
 
+/*
+ * Maximum disorder of packets in a file (ns). Packets of several interfaces or queues are written
+ * in batches. Chosen.
+ */
+#define PCAP_DISORDER INT64_C(1000000000)
+
 /* Why pcap_read_growing() stopped. */
 enum growth {
 	GROWTH_READ,	   /* all complete packets were read */

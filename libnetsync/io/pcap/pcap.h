@@ -6,6 +6,7 @@
 #include "io/direction/direction.h"
 #include "io/pcap/capture.h"
 #include "io/pcap/file-name.h"
+#include "io/pcap/growing.h"
 #include "io/pcap/traits.h"
 
 /*
@@ -13,12 +14,6 @@
  * Chosen.
  */
 #define MAX_INTERFACES 64
-
-/*
- * Maximum disorder of packets in a file (ns). Packets of several interfaces or queues are written
- * in batches. Chosen.
- */
-#define PCAP_DISORDER INT64_C(1000000000)
 
 struct pcap {
 	struct capture_file capture;
