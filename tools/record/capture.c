@@ -148,7 +148,6 @@ bool captures_check_options(struct record_run *rec)
 
 	if (!check_container(rec))
 		return false;
-
 	if (rec->via == VIA_LTTNG && rec->rsh) {
 		complain("--rsh cannot be used with --via lttng, whose agents need ssh.");
 		return false;
