@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recognize containers and pods by the names of control groups. */
+/* Recognize containers and pods by the control groups and namespaces of their processes. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "container.h"
 
@@ -89,4 +91,21 @@ bool container_find_pod(const char *line, char uid[POD_UID_SIZE])
 		return true;
 	}
 	return false;
+}
+
+FILE *open_process_file(int proc, const char *pid, const char *name)
+{
+	char path[300];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", pid, name);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
+uint64_t read_namespace_inode(int dir, const char *path)
+{
+	struct stat info;
+
+	return fstatat(dir, path, &info, 0) ? 0 : info.st_ino;
 }

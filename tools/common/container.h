@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recognize containers and pods by the names of control groups. */
+/* Recognize containers and pods by the control groups and namespaces of their processes. */
 #ifndef NETSYNC_CONTAINER_H
 #define NETSYNC_CONTAINER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* Number of digits of a container's ID, and number of those that docker ps and podman ps print. */
 #define CONTAINER_ID_DIGITS 64
@@ -27,5 +29,13 @@ struct container_group {
 bool container_find_group(const char *line, struct container_group *found);
 /* Find the UID of a Kubernetes pod in such a line. Return false if there is none. */
 bool container_find_pod(const char *line, char uid[POD_UID_SIZE]);
+
+/* Open the file /proc/PID/NAME, where @proc is /proc. Return NULL if that fails. */
+FILE *open_process_file(int proc, const char *pid, const char *name);
+/*
+ * Return the inode number of the namespace at a path, such as /proc/PID/ns/net, which openat(2)
+ * would find from @dir. Return 0 on failure, with errno.
+ */
+uint64_t read_namespace_inode(int dir, const char *path);
 
 #endif

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
 #include "containers.h"
@@ -26,16 +24,6 @@
 #define START_FIELD 20
 
 /* ---- processes --------------------------------------------------------------- */
-
-static FILE *open_process_file(int proc, const char *pid, const char *name)
-{
-	char path[300];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", pid, name);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? NULL : fdopen(fd, "r");
-}
 
 /* Return the time at which a process was started, or UINT64_MAX if it has ended. */
 static uint64_t read_start_time(int proc, const char *pid)
@@ -99,7 +87,6 @@ static void find_running_containers(struct running_containers *all)
 	DIR *dir = opendir("/proc");
 	struct running_container found;
 	struct dirent *entry;
-	struct stat netns;
 	char path[300];
 
 	while (dir && (entry = readdir(dir))) {
@@ -108,12 +95,11 @@ static void find_running_containers(struct running_containers *all)
 			continue;
 		snprintf(path, sizeof(path), "%s/ns/net", entry->d_name);
 		found.start = read_start_time(dirfd(dir), entry->d_name);
-		if (found.start == UINT64_MAX || fstatat(dirfd(dir), path, &netns, 0)) {
+		found.netns = (uint32_t)read_namespace_inode(dirfd(dir), path);
+		if (found.start != UINT64_MAX && found.netns)
+			keep_container(all, &found);
+		else
 			free(found.cgroup);
-			continue;
-		}
-		found.netns = (uint32_t)netns.st_ino;
-		keep_container(all, &found);
 	}
 	if (dir)
 		closedir(dir);
@@ -263,9 +249,7 @@ static void explain_choice(const struct running_containers *all, const char *opt
 static bool is_namespace_shared(const struct running_containers *all,
 				const struct running_container *chosen, bool is_pod)
 {
-	struct stat host;
-
-	if (!stat("/proc/1/ns/net", &host) && (uint32_t)host.st_ino == chosen->netns)
+	if (read_namespace_inode(AT_FDCWD, "/proc/1/ns/net") == chosen->netns)
 		return true;
 	for (size_t i = 0; i < all->num; i++)
 		if (all->list[i].netns == chosen->netns &&

@@ -2,6 +2,7 @@
 /* The command line of netsync-recorder. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <linux/magic.h>
 #include <netsync.h>
@@ -103,6 +104,12 @@ static const struct option OPTIONS[] = {
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
 };
+
+/* Return the inode number of the network namespace of this process, or 0 if it is unknown. */
+static uint32_t read_own_namespace(void)
+{
+	return (uint32_t)read_namespace_inode(AT_FDCWD, "/proc/self/ns/net");
+}
 
 /* ---- values ------------------------------------------------------------------ */
 
@@ -212,14 +219,13 @@ static bool is_process_id(const char *value)
 static bool select_process(struct packet_selection *s, const char *value)
 {
 	char path[64];
-	struct stat netns;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/ns/net", value);
-	if (stat(path, &netns)) {
+	s->netns = (uint32_t)read_namespace_inode(AT_FDCWD, path);
+	if (!s->netns) {
 		complain_formatted("--container %s: %s: %s.", value, path, strerror(errno));
 		return false;
 	}
-	s->netns = (uint32_t)netns.st_ino;
 	s->process = (pid_t)strtol(value, NULL, 10);
 	return true;
 }
@@ -360,8 +366,6 @@ static bool parse_recorder_option(struct recorder_options *o, int option, const 
 
 static bool find_recorded_device(struct recorder_options *o)
 {
-	struct stat netns;
-
 	if (!o->device)
 		return true;
 	o->selection.device = (int)if_nametoindex(o->device);
@@ -374,8 +378,7 @@ static bool find_recorded_device(struct recorder_options *o)
 	 * interface.
 	 */
 	o->selection.with_loopback = true;
-	if (!stat("/proc/self/ns/net", &netns))
-		o->selection.netns = (uint32_t)netns.st_ino;
+	o->selection.netns = read_own_namespace();
 	return true;
 }
 
@@ -407,11 +410,8 @@ static bool find_recorded_container(struct recorder_options *o)
  */
 static void choose_namespace(struct packet_selection *s)
 {
-	struct stat own;
-
-	if (!s->netns && access("/proc/sys/net/core/dev_weight", F_OK) &&
-	    !stat("/proc/self/ns/net", &own))
-		s->netns = (uint32_t)own.st_ino;
+	if (!s->netns && access("/proc/sys/net/core/dev_weight", F_OK))
+		s->netns = read_own_namespace();
 }
 
 int recorder_parse_options(struct recorder_options *o, int argc, char **argv)

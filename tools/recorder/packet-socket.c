@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/container.h"
 #include "cut.h"
 #include "frames.h"
 #include "source.h"
@@ -218,7 +219,6 @@ static int open_ring_socket(const struct packet_selection *s, const char **what)
 static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON])
 {
 	const char *what;
-	struct stat netns;
 	int ret;
 
 	if (s->num_ports || s->num_addresses || s->sampling || s->cgroup) {
@@ -227,8 +227,7 @@ static bool open_ring(const struct packet_selection *s, char why[LONGEST_REASON]
 			"a packet socket does not select packets by --port, --host, --cgroup or --sampling");
 		return false;
 	}
-	if (!stat("/proc/self/ns/net", &netns))
-		ring.netns = (uint32_t)netns.st_ino;
+	ring.netns = (uint32_t)read_namespace_inode(AT_FDCWD, "/proc/self/ns/net");
 	if (s->netns && s->netns != ring.netns) {
 		ret = enter_namespace(s);
 		if (ret) {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../../libnetsync/util/array.h"
@@ -31,13 +30,6 @@ static struct netns {
 } * namespaces;
 
 static size_t num_namespaces;
-
-static uint64_t read_namespace_inode(int dir, const char *path)
-{
-	struct stat info;
-
-	return fstatat(dir, path, &info, 0) ? 0 : info.st_ino;
-}
 
 static bool is_namespace_known(uint64_t inode)
 {
@@ -82,14 +74,10 @@ static bool find_container(const char *line, char name[NAME_SIZE])
 
 static bool find_container_name(int proc, const char *pid, char name[NAME_SIZE])
 {
-	char path[300], line[4096];
+	FILE *file = open_process_file(proc, pid, "cgroup");
 	bool found = false;
-	FILE *file;
-	int fd;
+	char line[4096];
 
-	snprintf(path, sizeof(path), "%s/cgroup", pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	file = fd < 0 ? NULL : fdopen(fd, "r");
 	while (file && !found && fgets(line, sizeof(line), file))
 		found = find_container(line, name);
 	if (file)
