@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../libnetsync/util/array.h"
+#include "../../libnetsync/util/number.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/input.h"
@@ -31,6 +32,8 @@
 #define MMAP_THRESHOLD (128 * 1024)
 /* Time after which no more readings of a clock are expected, ns. Chosen. */
 #define LIVE_LAG_NS (10 * NS_PER_S)
+/* Maximum time of a call that reads, ms, between checks whether recordings have ended. Chosen. */
+#define LONGEST_POLL_MS 60000
 
 struct live_settings {
 	struct outcome outcome;
@@ -358,11 +361,6 @@ static bool estimate_and_show(struct live *live)
 	return ok;
 }
 
-static int64_t choose_earlier_time(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Are all sources recordings that have ended? */
 static bool have_recordings_ended(struct live *live)
 {
@@ -391,15 +389,13 @@ static bool follow_sources(struct live *live)
 	live->last_ns = begin_ns;
 	while (!interrupted) {
 		int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
-		int64_t left_ms = (choose_earlier_time(next_ns, end_ns) - now_ns) / 1000000;
 
 		if (now_ns >= end_ns || have_recordings_ended(live))
 			break;
-		if (left_ms > 0 || now_ns < next_ns) {
-			if (netsync_io_poll(live->io,
-					    left_ms < 0 ?
-						    0 :
-						    choose_earlier_time(left_ms + 1, 60000)) < 0) {
+		if (now_ns < next_ns) {
+			const int64_t left_ms = (min64(next_ns, end_ns) - now_ns) / 1000000;
+
+			if (netsync_io_poll(live->io, min64(left_ms + 1, LONGEST_POLL_MS)) < 0) {
 				complain("%s", netsync_io_error(live->io));
 				return false;
 			}
