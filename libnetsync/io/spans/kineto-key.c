@@ -15,6 +15,7 @@
 
 #include "io/spans/kineto.h"
 #include "util/hash.h"
+#include "util/search.h"
 
 static int compare_numbers(int64_t a, int64_t b)
 {
@@ -59,25 +60,17 @@ static int compare_collectives_by_run(const void *a, const void *b)
 static int32_t find_step(const struct kineto *kineto, const struct kineto_collective *collective)
 {
 	const struct kineto_launch key = { .id = collective->launch }, *launch = NULL;
-	size_t from = 0, to = kineto->num_steps;
+	size_t started; /* number of steps that start before the launch, or with it */
 
 	if (kineto->num_launches)
 		launch = bsearch(&key, kineto->launch, kineto->num_launches,
 				 sizeof(*kineto->launch), compare_launches);
 	if (!launch)
 		return -1;
-	/* Find the last step that starts before the launch. */
-	while (from < to) {
-		const size_t middle = from + (to - from) / 2;
-
-		if (kineto->step[middle].start_ns <= launch->time_ns)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	if (!from || kineto->step[from - 1].end_ns < launch->time_ns)
+	started = SEARCH(kineto->step, kineto->num_steps, start_ns, launch->time_ns, true);
+	if (!started || kineto->step[started - 1].end_ns < launch->time_ns)
 		return -1;
-	return kineto->step[from - 1].number;
+	return kineto->step[started - 1].number;
 }
 
 static bool is_same_run(const struct kineto_collective *a, const struct kineto_collective *b)
