@@ -38,6 +38,12 @@ static inline double dot_product(const double *a, const double *b, size_t n)
 	return v;
 }
 
+/*
+ * Compare two numbers of one type, as functions for qsort() and bsearch() do: return -1 if @a is
+ * less than @b, 0 if they are equal, and 1 if @a is greater.
+ */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
 static inline int64_t max64(int64_t a, int64_t b)
 {
 	return a > b ? a : b;

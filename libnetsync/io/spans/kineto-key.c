@@ -15,45 +15,40 @@
 
 #include "io/spans/kineto.h"
 #include "util/hash.h"
+#include "util/number.h"
 #include "util/search.h"
-
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
 
 static int compare_launches(const void *a, const void *b)
 {
 	const struct kineto_launch *p = a, *q = b;
 
-	return compare_numbers(p->id, q->id);
+	return COMPARE(p->id, q->id);
 }
 
 static int compare_steps(const void *a, const void *b)
 {
 	const struct kineto_step *p = a, *q = b;
 
-	return compare_numbers(p->start_ns, q->start_ns);
+	return COMPARE(p->start_ns, q->start_ns);
 }
 
 static int compare_collectives_by_start(const void *a, const void *b)
 {
 	const struct kineto_collective *p = a, *q = b;
-	const int order = compare_numbers(p->start_ns, q->start_ns);
+	const int order = COMPARE(p->start_ns, q->start_ns);
 
-	return order ? order : compare_numbers(p->end_ns, q->end_ns);
+	return order ? order : COMPARE(p->end_ns, q->end_ns);
 }
 
 /* Group the operations that are counted together, in the order in which they start. */
 static int compare_collectives_by_run(const void *a, const void *b)
 {
 	const struct kineto_collective *p = a, *q = b;
+	int order = COMPARE(p->group, q->group);
 
-	if (p->group != q->group)
-		return p->group < q->group ? -1 : 1;
-	if (p->step != q->step)
-		return p->step < q->step ? -1 : 1;
-	return compare_collectives_by_start(a, b);
+	if (!order)
+		order = COMPARE(p->step, q->step);
+	return order ? order : compare_collectives_by_start(a, b);
 }
 
 /* Find the step in which a collective was launched. Return -1 if it is unknown. */

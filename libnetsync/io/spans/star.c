@@ -30,6 +30,7 @@
 #include <stdlib.h>
 
 #include "io/spans/relations.h"
+#include "util/number.h"
 
 /*
  * Duration (ns) by which a part may seem to start after another one ended, which it precedes,
@@ -41,7 +42,7 @@ static int compare_parts_by_host(const void *a, const void *b)
 {
 	const struct netsync_io_span *p = a, *q = b;
 
-	return p->host < q->host ? -1 : p->host > q->host;
+	return COMPARE(p->host, q->host);
 }
 
 /* Find the latest start and the earliest end on each host. Return the number of hosts. */

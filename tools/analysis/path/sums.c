@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
+#include "../../../libnetsync/util/number.h"
 #include "sums.h"
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 static int compare_actors(struct actor a, struct actor b)
 {
-	const int order = compare_numbers(a.host, b.host);
+	const int order = COMPARE(a.host, b.host);
 
-	return order ? order : compare_numbers(a.thread, b.thread);
+	return order ? order : COMPARE(a.thread, b.thread);
 }
 
 static int compare_pieces(const struct path_piece *a, const struct path_piece *b)
@@ -20,14 +16,14 @@ static int compare_pieces(const struct path_piece *a, const struct path_piece *b
 	int order = compare_actors(a->who, b->who);
 
 	if (!order)
-		order = compare_numbers(a->kind, b->kind);
+		order = COMPARE(a->kind, b->kind);
 	if (!order)
-		order = compare_numbers(a->reason, b->reason);
+		order = COMPARE(a->reason, b->reason);
 	if (!order)
-		order = compare_numbers(a->has_other, b->has_other);
+		order = COMPARE(a->has_other, b->has_other);
 	if (!order && a->has_other)
 		order = compare_actors(a->other, b->other);
-	return order ? order : compare_numbers(a->detail, b->detail);
+	return order ? order : COMPARE(a->detail, b->detail);
 }
 
 static int compare_sums_by_piece(const void *a, const void *b)
@@ -40,7 +36,7 @@ static int compare_sums_by_piece(const void *a, const void *b)
 static int compare_totals(const void *a, const void *b)
 {
 	const struct sum *one = a, *other = b;
-	const int order = compare_numbers(other->total_ns, one->total_ns);
+	const int order = COMPARE(other->total_ns, one->total_ns);
 
 	return order ? order : compare_sums_by_piece(a, b);
 }

@@ -198,19 +198,14 @@ static bool read_start(void *data, const void *record)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* Compare what operations are counted together. */
 static int compare_kinds(const struct arrival *a, const struct arrival *b)
 {
-	int order = compare_numbers(a->step, b->step);
+	int order = COMPARE(a->step, b->step);
 
 	if (!order)
-		order = compare_numbers(a->group, b->group);
-	return order ? order : compare_numbers(a->what, b->what);
+		order = COMPARE(a->group, b->group);
+	return order ? order : COMPARE(a->what, b->what);
 }
 
 static int compare_arrivals(const void *a, const void *b)
@@ -219,33 +214,35 @@ static int compare_arrivals(const void *a, const void *b)
 	int order = compare_kinds(p, q);
 
 	if (!order)
-		order = compare_numbers(p->rank, q->rank);
-	return order ? order : compare_numbers(p->late_ns, q->late_ns);
+		order = COMPARE(p->rank, q->rank);
+	return order ? order : COMPARE(p->late_ns, q->late_ns);
 }
 
 static int compare_stragglers(const void *a, const void *b)
 {
 	const struct straggler *p = a, *q = b;
-	int order = compare_numbers(p->step, q->step);
+	int order = COMPARE(p->step, q->step);
 
 	if (!order)
-		order = compare_numbers(p->group, q->group);
+		order = COMPARE(p->group, q->group);
 	if (!order)
-		order = compare_numbers(p->what, q->what);
+		order = COMPARE(p->what, q->what);
 	if (!order)
-		order = compare_numbers((int64_t)q->last, (int64_t)p->last);
-	return order ? order : compare_numbers(p->rank, q->rank);
+		order = COMPARE(q->last, p->last);
+	return order ? order : COMPARE(p->rank, q->rank);
 }
 
-static int compare_times(const void *a, const void *b)
+static int compare_lateness(const void *a, const void *b)
 {
-	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
+	const int64_t *p = a, *q = b;
+
+	return COMPARE(*p, *q);
 }
 
-/* Return the median of the sorted values. */
+/* Sort values, and return their median. */
 static int64_t find_median(int64_t *values, size_t num)
 {
-	qsort(values, num, sizeof(*values), compare_times);
+	qsort(values, num, sizeof(*values), compare_lateness);
 	return values[num / 2];
 }
 
