@@ -22,10 +22,9 @@
 struct rank_start {
 	uint64_t operation; /* number of the operation */
 	int64_t time_ns;    /* host time */
-	uint32_t group, what;
+	struct operation_kind kind;
 	uint32_t rank;
 	uint32_t host;
-	int32_t step;
 };
 
 /* A start, and the interval in reference time that contains it. */
@@ -64,9 +63,9 @@ static void spool_relation(void *data, const struct netsync_io_relation *relatio
 	struct stragglers *stragglers = data;
 	struct rank_start start = {
 		.operation = stragglers->read,
-		.group = find_name(stragglers, relation->group),
-		.what = find_name(stragglers, relation->what),
-		.step = stragglers->by_step ? relation->step : -1,
+		.kind.group = find_name(stragglers, relation->group),
+		.kind.what = find_name(stragglers, relation->what),
+		.kind.step = stragglers->by_step ? relation->step : -1,
 	};
 	uint32_t starts = 0;
 
@@ -154,9 +153,7 @@ static bool add_arrival(struct operation *operation)
 		return complain_no_memory();
 	stragglers->num_arrivals++;
 	*arrival = (struct arrival){
-		.group = last->start.group,
-		.what = last->start.what,
-		.step = last->start.step,
+		.kind = last->start.kind,
 		.rank = last->start.rank,
 		.host = last->start.host,
 		.late_ns = INT64_MAX,
@@ -198,8 +195,7 @@ static bool read_start(void *data, const void *record)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Compare what operations are counted together. */
-static int compare_kinds(const struct arrival *a, const struct arrival *b)
+static int compare_kinds(const struct operation_kind *a, const struct operation_kind *b)
 {
 	int order = COMPARE(a->step, b->step);
 
@@ -211,7 +207,7 @@ static int compare_kinds(const struct arrival *a, const struct arrival *b)
 static int compare_arrivals(const void *a, const void *b)
 {
 	const struct arrival *p = a, *q = b;
-	int order = compare_kinds(p, q);
+	int order = compare_kinds(&p->kind, &q->kind);
 
 	if (!order)
 		order = COMPARE(p->rank, q->rank);
@@ -221,12 +217,8 @@ static int compare_arrivals(const void *a, const void *b)
 static int compare_stragglers(const void *a, const void *b)
 {
 	const struct straggler *p = a, *q = b;
-	int order = COMPARE(p->step, q->step);
+	int order = compare_kinds(&p->kind, &q->kind);
 
-	if (!order)
-		order = COMPARE(p->group, q->group);
-	if (!order)
-		order = COMPARE(p->what, q->what);
 	if (!order)
 		order = COMPARE(q->last, p->last);
 	return order ? order : COMPARE(p->rank, q->rank);
@@ -256,9 +248,7 @@ static void fill_row(struct straggler *row, const struct arrival *arrival, size_
 	__int128 sum = 0;
 
 	*row = (struct straggler){
-		.group = arrival->group,
-		.what = arrival->what,
-		.step = arrival->step,
+		.kind = arrival->kind,
 		.rank = arrival->rank,
 		.host = arrival->host,
 		.last = num,
@@ -276,12 +266,29 @@ static void fill_row(struct straggler *row, const struct arrival *arrival, size_
 	row->late_hi_ns = find_median(values, num);
 }
 
+/* Set the number of all operations of each kind. The rows of a kind are adjacent. */
+static void count_operations(struct straggler *row, size_t num)
+{
+	for (size_t i = 0, end; i < num; i = end) {
+		uint64_t operations = 0;
+
+		for (end = i; end < num && !compare_kinds(&row[i].kind, &row[end].kind); end++)
+			operations += row[end].last;
+		for (size_t j = i; j < end; j++)
+			row[j].operations = operations;
+	}
+}
+
+static bool is_same_row(const struct arrival *a, const struct arrival *b)
+{
+	return !compare_kinds(&a->kind, &b->kind) && a->rank == b->rank;
+}
+
 static bool make_rows(struct stragglers *stragglers)
 {
 	const struct arrival *arrival = stragglers->arrival;
 	const size_t num = stragglers->num_arrivals;
 	int64_t *values = malloc((num + 1) * sizeof(*values));
-	size_t kind = 0, first_row = 0;
 
 	stragglers->row = calloc(num + 1, sizeof(*stragglers->row));
 	if (!values || !stragglers->row) {
@@ -291,17 +298,12 @@ static bool make_rows(struct stragglers *stragglers)
 	if (num)
 		qsort(stragglers->arrival, num, sizeof(*arrival), compare_arrivals);
 	for (size_t i = 0, end; i < num; i = end) {
-		for (end = i + 1; end < num && !compare_kinds(&arrival[i], &arrival[end]) &&
-				  arrival[i].rank == arrival[end].rank;)
+		for (end = i + 1; end < num && is_same_row(&arrival[i], &arrival[end]);)
 			end++;
 		fill_row(&stragglers->row[stragglers->num_rows++], &arrival[i], end - i, values);
-		if (end < num && !compare_kinds(&arrival[i], &arrival[end]))
-			continue;
-		for (; first_row < stragglers->num_rows; first_row++)
-			stragglers->row[first_row].operations = end - kind;
-		kind = end;
 	}
 	free(values);
+	count_operations(stragglers->row, stragglers->num_rows);
 	if (num)
 		qsort(stragglers->row, stragglers->num_rows, sizeof(*stragglers->row),
 		      compare_stragglers);

@@ -6,10 +6,15 @@
 #include "common/spool.h"
 #include "events/timebase.h"
 
-/* Operations in which one rank started last. */
-struct straggler {
+/* Operations that are counted together. */
+struct operation_kind {
 	uint32_t group, what; /* indices of names */
 	int32_t step;	      /* -1 if steps are not distinguished, or the step is unknown */
+};
+
+/* Operations in which one rank started last. */
+struct straggler {
+	struct operation_kind kind;
 	uint32_t rank;
 	uint32_t host;
 	uint64_t operations; /* number of all operations of this kind, whoever was last */
@@ -26,8 +31,7 @@ struct straggler {
 
 /* An operation, and the rank that started last. */
 struct arrival {
-	uint32_t group, what;
-	int32_t step;
+	struct operation_kind kind;
 	uint32_t rank;
 	uint32_t host;
 	bool is_certain;

@@ -51,10 +51,10 @@ static void put_straggler_cell(const void *data, uint32_t number, unsigned int c
 		cell_put_text(cell, stragglers->base->hosts[row->host].name);
 		break;
 	case COLUMN_GROUP:
-		cell_put_text(cell, stragglers->names[row->group]);
+		cell_put_text(cell, stragglers->names[row->kind.group]);
 		break;
 	case COLUMN_OPERATION:
-		cell_put_text(cell, stragglers->names[row->what]);
+		cell_put_text(cell, stragglers->names[row->kind.what]);
 		break;
 	case COLUMN_LAST:
 		put_count(cell, row->last, row->operations);
@@ -69,10 +69,10 @@ static void put_straggler_cell(const void *data, uint32_t number, unsigned int c
 		cell_put_duration(cell, (uint64_t)max64(row->sum_ns, 0));
 		break;
 	case COLUMN_STEP:
-		if (row->step < 0)
+		if (row->kind.step < 0)
 			snprintf(cell, CELL_SIZE, "-");
 		else
-			snprintf(cell, CELL_SIZE, "%" PRId32, row->step);
+			snprintf(cell, CELL_SIZE, "%" PRId32, row->kind.step);
 		break;
 	}
 }
@@ -94,14 +94,14 @@ static void put_worst(FILE *out, const struct stragglers *stragglers, const stru
 	char host[CELL_SIZE], group[CELL_SIZE], what[CELL_SIZE], last[CELL_SIZE], late[CELL_SIZE];
 
 	cell_put_text(host, stragglers->base->hosts[row->host].name);
-	cell_put_text(group, stragglers->names[row->group]);
-	cell_put_text(what, stragglers->names[row->what]);
+	cell_put_text(group, stragglers->names[row->kind.group]);
+	cell_put_text(what, stragglers->names[row->kind.what]);
 	put_count(last, row->last, row->operations);
 	put_lateness(late, row);
 	fprintf(out, "Rank %" PRIu32 " (%s) started last in %s %s operations of group %s",
 		row->rank, host, last, what, group);
-	if (row->step >= 0)
-		fprintf(out, " in step %" PRId32, row->step);
+	if (row->kind.step >= 0)
+		fprintf(out, " in step %" PRId32, row->kind.step);
 	fprintf(out, ", %s after the rank before it (median).\n", late);
 }
 
@@ -139,12 +139,12 @@ bool stragglers_csv(FILE *out, const struct stragglers *stragglers)
 	for (size_t i = 0; i < stragglers->num_rows; i++) {
 		const struct straggler *row = &stragglers->row[i];
 
-		if (row->step >= 0)
-			fprintf(out, "%" PRId32, row->step);
+		if (row->kind.step >= 0)
+			fprintf(out, "%" PRId32, row->kind.step);
 		putc(',', out);
-		csv_put_text(out, stragglers->names[row->group]);
+		csv_put_text(out, stragglers->names[row->kind.group]);
 		putc(',', out);
-		csv_put_text(out, stragglers->names[row->what]);
+		csv_put_text(out, stragglers->names[row->kind.what]);
 		fprintf(out, ",%" PRIu32 ",", row->rank);
 		csv_put_text(out, stragglers->base->hosts[row->host].name);
 		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRId64, row->operations,
@@ -163,12 +163,12 @@ static json_object *make_row_object(struct json_writer *w, const struct straggle
 {
 	json_object *object = json_object_new_object();
 
-	if (row->step < 0)
+	if (row->kind.step < 0)
 		json_put_null(w, object, "step");
 	else
-		json_put_number(w, object, "step", (uint64_t)row->step);
-	json_put(w, object, "group", new_json_string(stragglers->names[row->group]));
-	json_put(w, object, "operation", new_json_string(stragglers->names[row->what]));
+		json_put_number(w, object, "step", (uint64_t)row->kind.step);
+	json_put(w, object, "group", new_json_string(stragglers->names[row->kind.group]));
+	json_put(w, object, "operation", new_json_string(stragglers->names[row->kind.what]));
 	json_put_number(w, object, "rank", row->rank);
 	json_put(w, object, "host", new_json_string(stragglers->base->hosts[row->host].name));
 	json_put_number(w, object, "operations", row->operations);
