@@ -116,3 +116,16 @@ void json_put_pair(struct json_writer *w, json_object *object, const char *key, 
 	json_append(w, array, b);
 	json_put(w, object, key, array);
 }
+
+bool json_print_root(const struct json_writer *w, FILE *out, json_object *root)
+{
+	const char *text = w->failed ? NULL :
+				       json_object_to_json_string_ext(
+					       root, JSON_C_TO_STRING_PRETTY |
+							     JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (text)
+		fprintf(out, "%s\n", text);
+	json_object_put(root);
+	return text && !ferror(out);
+}

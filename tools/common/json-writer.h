@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <json.h>
 
@@ -35,6 +36,12 @@ void json_append(struct json_writer *w, json_object *array, json_object *value);
 void json_append_time(struct json_writer *w, json_object *array, int64_t ns);
 /* Append a value, or null if it is not finite. */
 void json_append_double(struct json_writer *w, json_object *array, double value);
+
+/*
+ * Print the root object with indentation, unless a value could not be added to it, and release it.
+ * Return whether everything was printed.
+ */
+bool json_print_root(const struct json_writer *w, FILE *out, json_object *root);
 
 /* Return a number with so many digits that a reader gets exactly the same double. */
 json_object *new_json_double(double value);

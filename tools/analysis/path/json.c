@@ -136,19 +136,12 @@ bool path_json(FILE *out, const struct critical_path *path)
 {
 	struct json_writer w = { .failed = false };
 	struct sums sums;
-	json_object *object;
-	const char *text;
+	bool ok;
 
 	errno = 0;
 	if (!sums_compute(&sums, path))
 		return false;
-	object = make_path_object(&w, path, &sums);
-	text = w.failed ? NULL :
-			  json_object_to_json_string_ext(
-				  object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text)
-		fprintf(out, "%s\n", text);
-	json_object_put(object);
+	ok = json_print_root(&w, out, make_path_object(&w, path, &sums));
 	sums_release(&sums);
-	return text && !ferror(out);
+	return ok;
 }

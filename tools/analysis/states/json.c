@@ -154,8 +154,6 @@ bool states_json(FILE *out, struct states *states)
 {
 	struct json_writer w = { .failed = false };
 	const struct wait *waits;
-	json_object *object;
-	const char *text;
 	size_t num_waits;
 
 	if (!states_read(states, NULL, NULL))
@@ -164,12 +162,5 @@ bool states_json(FILE *out, struct states *states)
 	errno = 0;
 	if (!between_list_waits(states->between, &waits, &num_waits))
 		return false;
-	object = make_states_object(&w, states, waits, num_waits);
-	text = w.failed ? NULL :
-			  json_object_to_json_string_ext(
-				  object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text)
-		fprintf(out, "%s\n", text);
-	json_object_put(object);
-	return text && !ferror(out);
+	return json_print_root(&w, out, make_states_object(&w, states, waits, num_waits));
 }

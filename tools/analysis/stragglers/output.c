@@ -186,7 +186,6 @@ bool stragglers_json(FILE *out, const struct stragglers *stragglers)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = json_object_new_object(), *rows = json_object_new_array();
-	const char *text;
 
 	errno = 0;
 	json_put(&w, object, "format", new_json_string("netsync-stragglers-1"));
@@ -197,11 +196,5 @@ bool stragglers_json(FILE *out, const struct stragglers *stragglers)
 	for (size_t i = 0; i < stragglers->num_rows; i++)
 		json_append(&w, rows, make_row_object(&w, stragglers, &stragglers->row[i]));
 	json_put(&w, object, "stragglers", rows);
-	text = w.failed ? NULL :
-			  json_object_to_json_string_ext(
-				  object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text)
-		fprintf(out, "%s\n", text);
-	json_object_put(object);
-	return text && !ferror(out);
+	return json_print_root(&w, out, object);
 }
