@@ -9,7 +9,7 @@
  * A start on another host is only known within the bound of the clocks. Ranks of one host have
  * one clock, so their order is known.
  */
-#include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,19 +43,44 @@ struct operation {
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* Find or keep a name. There are few, which libnetsync-io limits. */
+/* A name of a group or operation. Its text follows it in memory. */
+struct straggler_name {
+	const char *text;
+	uint32_t number;
+};
+
+static int compare_name_texts(const void *a, const void *b)
+{
+	const struct straggler_name *p = a, *q = b;
+
+	return strcmp(p->text, q->text);
+}
+
+static uint32_t add_name(struct stragglers *stragglers, const char *text)
+{
+	const size_t size = strlen(text) + 1;
+	struct straggler_name *name = malloc(sizeof(*name) + size);
+	const char **last = array_add(&stragglers->names, stragglers->num_names, sizeof(*last));
+
+	if (name)
+		*name = (struct straggler_name){ memcpy(name + 1, text, size),
+						 stragglers->num_names };
+	if (!name || !last || !tsearch(name, &stragglers->name_tree, compare_name_texts)) {
+		free(name);
+		stragglers->no_memory = true;
+		return 0;
+	}
+	*last = name->text;
+	return stragglers->num_names++;
+}
+
+/* Find the number of a name, or add the name. */
 static uint32_t find_name(struct stragglers *stragglers, const char *text)
 {
-	char **last;
+	const struct straggler_name key = { .text = text };
+	struct straggler_name **found = tfind(&key, &stragglers->name_tree, compare_name_texts);
 
-	for (uint32_t i = 0; i < stragglers->num_names; i++)
-		if (!strcmp(stragglers->names[i], text))
-			return i;
-	last = array_add(&stragglers->names, stragglers->num_names, sizeof(*last));
-	if (last)
-		*last = strdup(text);
-	stragglers->no_memory |= !last || !*last;
-	return stragglers->no_memory ? 0 : stragglers->num_names++;
+	return found ? (*found)->number : add_name(stragglers, text);
 }
 
 static void spool_relation(void *data, const struct netsync_io_relation *relation)
@@ -334,8 +359,7 @@ int64_t straggler_get_bound(const struct straggler *straggler)
 void stragglers_release(struct stragglers *stragglers)
 {
 	spool_close(&stragglers->starts);
-	for (uint32_t i = 0; i < stragglers->num_names; i++)
-		free(stragglers->names[i]);
+	tdestroy(stragglers->name_tree, free);
 	free(stragglers->names);
 	free(stragglers->arrival);
 	free(stragglers->row);

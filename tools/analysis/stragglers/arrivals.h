@@ -42,8 +42,9 @@ struct stragglers {
 	const struct timebase *base;
 	bool by_step;
 	struct spool starts; /* struct rank_start of all operations, adjacent for each operation */
-	char **names;
+	const char **names;  /* by number; their texts belong to the tree */
 	uint32_t num_names;
+	void *name_tree; /* tsearch() tree of struct straggler_name, by text */
 	bool no_memory;
 	uint64_t read;	      /* number of operations that were read */
 	uint64_t incomplete;  /* number of these that lack the span of a rank */
