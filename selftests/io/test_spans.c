@@ -275,6 +275,25 @@ static void test_apart(void **state)
 	}
 }
 
+/* A relation in which a member has two parts is not used, even if it seems complete. */
+static void test_repeated_member(void **state)
+{
+	static const uint32_t members[] = { 0, 1, 0, 2 };
+
+	(void)state;
+	memset(&came, 0, sizeof(came));
+	for (uint64_t key = 0; key < 2; key++)
+		for (uint32_t i = 0; i < 3 + key; i++) {
+			const struct span_part part = make_part(key, members[i], 3);
+
+			add_part(i, &part);
+		}
+	assert_int_equal(relations_end(&io), 0);
+	assert_int_equal(came.total, 0);
+	assert_non_null(strstr(came.warnings, "2 collective operations were not used"));
+	assert_null(strstr(came.warnings, "lack"));
+}
+
 /* Relations that are never complete are used when too many wait, the oldest first. */
 static void test_limit(void **state)
 {
@@ -302,7 +321,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decimals), cmocka_unit_test(test_star),
 		cmocka_unit_test(test_roots),	 cmocka_unit_test(test_unordered_host),
-		cmocka_unit_test(test_apart),	 cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_apart),	 cmocka_unit_test(test_repeated_member),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests_name("spans", tests, NULL, NULL);

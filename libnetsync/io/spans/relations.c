@@ -17,6 +17,7 @@
 #include "io/spans/relations.h"
 #include "util/array.h"
 #include "util/hash.h"
+#include "util/number.h"
 
 /* Maximum number of parts that wait for others. Chosen: they need about 40 MiB. */
 #define MAX_PARTS (1 << 19)
@@ -120,10 +121,9 @@ static void remove_relation(struct relations *relations, struct relation *relati
 	free(relation);
 }
 
-static int add_relation_part(struct relation *relation, uint32_t host, const struct span_part *part)
+static int add_relation_part(struct relations *relations, struct relation *relation, uint32_t host,
+			     const struct span_part *part)
 {
-	for (size_t i = 0; i < relation->num; i++)
-		relation->is_repeated |= relation->part[i].member == part->member;
 	relation->is_mismatched |= relation->check != part->check ||
 				   relation->members != part->members;
 	/* A relation that is not used needs no memory for further parts. */
@@ -138,7 +138,23 @@ static int add_relation_part(struct relation *relation, uint32_t host, const str
 		.member = part->member,
 		.role = part->role,
 	};
+	relations->num_parts++;
 	return 0;
+}
+
+static int compare_parts_by_member(const void *a, const void *b)
+{
+	const struct netsync_io_span *p = a, *q = b;
+
+	return COMPARE(p->member, q->member);
+}
+
+/* Note whether a member has two parts, after all parts were read, or no more are expected. */
+static void note_repeated_member(struct relation *relation)
+{
+	qsort(relation->part, relation->num, sizeof(*relation->part), compare_parts_by_member);
+	for (size_t i = 1; i < relation->num; i++)
+		relation->is_repeated |= relation->part[i - 1].member == relation->part[i].member;
 }
 
 /* ---- using relations ---------------------------------------------------------- */
@@ -205,6 +221,14 @@ static int use_relation(struct netsync_io *io, struct relation *relation)
 	return ret;
 }
 
+static int use_oldest_relation(struct netsync_io *io)
+{
+	struct relation *oldest = io->relations->oldest;
+
+	note_repeated_member(oldest);
+	return use_relation(io, oldest);
+}
+
 int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *part)
 {
 	struct relations *relations = io->relations;
@@ -217,7 +241,7 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 		return io_fail_no_memory(io);
 	while (relations->num_parts >= MAX_PARTS && !ret) {
 		relations->was_full = true;
-		ret = use_relation(io, relations->oldest);
+		ret = use_oldest_relation(io);
 	}
 	if (ret)
 		return ret;
@@ -226,14 +250,12 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 		relation = add_relation(relations, part);
 	if (!relation)
 		return io_fail_no_memory(io);
-	relations->num_parts -= relation->num;
-	ret = add_relation_part(relation, host, part);
-	relations->num_parts += relation->num;
-	if (ret)
+	if (add_relation_part(relations, relation, host, part))
 		return io_fail_no_memory(io);
-	return relation->num < relation->members || relation->is_repeated ?
-		       0 :
-		       use_relation(io, relation);
+	if (relation->num < relation->members || relation->is_repeated)
+		return 0;
+	note_repeated_member(relation);
+	return relation->is_repeated ? 0 : use_relation(io, relation);
 }
 
 /* ---- the end -------------------------------------------------------------------- */
@@ -300,7 +322,7 @@ int relations_end(struct netsync_io *io)
 	if (!io->relations)
 		return 0;
 	while (io->relations->oldest && !ret)
-		ret = use_relation(io, io->relations->oldest);
+		ret = use_oldest_relation(io);
 	if (!ret) {
 		warn_of_relations(io);
 		warn_of_odd_times(io);
