@@ -13,11 +13,9 @@
 #include <string.h>
 
 #include "io/spans/kineto.h"
+#include "io/spans/span-name.h"
 #include "util/array.h"
 #include "util/hash.h"
-
-/* Maximum number of names of groups and operations; chosen. */
-#define KINETO_MAX_NAMES 10000
 
 #define STEP_PREFIX "ProfilerStep#"
 
@@ -72,22 +70,6 @@ static int skip_collective(struct kineto *kineto, enum kineto_unused why, const 
 	if (!kineto->unused[why]++)
 		snprintf(kineto->example[why], SPAN_NAME_SIZE, "%s", name);
 	return 0;
-}
-
-/* Keep a name. Return its index, or a negative value. Too many names become one. */
-static int keep_kineto_name(struct kineto *kineto, const char *text)
-{
-	char padded[SPAN_NAME_SIZE + WORD_SLACK] = "";
-	struct name *name;
-
-	snprintf(padded, SPAN_NAME_SIZE, "%s",
-		 kineto->names.num < KINETO_MAX_NAMES ? text : "others");
-	name = names_add(&kineto->names, &(struct text_word){ padded, strlen(padded) });
-	if (!name)
-		return -ENOMEM;
-	if (name->number < 0)
-		name->number = (int)kineto->names.num - 1;
-	return name->number;
 }
 
 /* ---- lists in texts --------------------------------------------------------- */
@@ -245,15 +227,15 @@ static void identify_collective(const struct kineto *kineto, const struct kineto
 static int keep_collective(struct kineto *kineto, const struct kineto_report *report,
 			   const struct kineto_collective *new)
 {
-	const int name = keep_kineto_name(kineto, report->group);
-	const int what = keep_kineto_name(kineto, report->name);
+	const struct name *name = span_name_keep(&kineto->names, report->group);
+	const struct name *what = span_name_keep(&kineto->names, report->name);
 
-	if (name < 0 || what < 0 ||
+	if (!name || !what ||
 	    array_grow(&kineto->collective, &kineto->room, kineto->num, sizeof(*new)))
 		return -ENOMEM;
 	kineto->collective[kineto->num] = *new;
-	kineto->collective[kineto->num].name = (uint32_t)name;
-	kineto->collective[kineto->num++].what = (uint32_t)what;
+	kineto->collective[kineto->num].name = name;
+	kineto->collective[kineto->num++].what = what;
 	return 0;
 }
 

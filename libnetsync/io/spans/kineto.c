@@ -297,8 +297,8 @@ static int pass_collective(struct trace *trace, const struct kineto_collective *
 
 	if (!from->role)
 		return 0;
-	snprintf(part.group, sizeof(part.group), "%s", kineto->names.name[from->name]->text);
-	snprintf(part.what, sizeof(part.what), "%s", kineto->names.name[from->what]->text);
+	snprintf(part.group, sizeof(part.group), "%s", from->name->text);
+	snprintf(part.what, sizeof(part.what), "%s", from->what->text);
 	return io_add_part(trace, &part);
 }
 

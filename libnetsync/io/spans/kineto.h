@@ -35,11 +35,11 @@ struct kineto_collective {
 	int64_t start_ns, end_ns; /* since the base until the file was read, then as printed */
 	uint64_t key[2];
 	uint64_t check;
-	uint64_t group;	  /* hash of the group; of the pair of ranks for a message */
-	int64_t launch;	  /* "External id", which the launching operation has as well */
-	int64_t sequence; /* number in the group; -1 if unknown */
-	uint32_t name;	  /* index of the group's name in kineto.names */
-	uint32_t what;	  /* index of the operation's name in kineto.names */
+	uint64_t group;		 /* hash of the group; of the pair of ranks for a message */
+	int64_t launch;		 /* "External id", which the launching operation has as well */
+	int64_t sequence;	 /* number in the group; -1 if unknown */
+	const struct name *name; /* of the group; in kineto.names */
+	const struct name *what; /* of the operation; in kineto.names */
 	uint32_t members;
 	uint32_t role; /* as in struct span_part; 0 if the times relate to no other rank's */
 	int32_t step;  /* -1 if unknown */

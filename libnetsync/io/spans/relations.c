@@ -12,9 +12,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "io/spans/relations.h"
+#include "io/spans/span-name.h"
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/number.h"
@@ -23,8 +23,6 @@
 #define MAX_PARTS (1 << 19)
 /* Number of slots of the hash table, a power of two. Chosen: 0.5 MiB. */
 #define NUM_SLOTS (1 << 16)
-/* Maximum number of names of groups and operations that are kept for messages. Chosen. */
-#define MAX_NAMES 10000
 
 /* Relations of a kind that is reported, and the first of them. */
 struct relation_count {
@@ -61,25 +59,6 @@ static struct relation *find_relation(struct relations *relations, const uint64_
 	return relation;
 }
 
-/*
- * Keep a name, in printable ASCII because it comes from a file. If there are too many, all further
- * names are "others".
- */
-static const struct name *keep_relation_name(struct relations *relations, const char *text)
-{
-	static const char others[SPAN_NAME_SIZE + WORD_SLACK] = "others";
-	char padded[SPAN_NAME_SIZE + WORD_SLACK] = "";
-	const struct text_word word = { padded, strnlen(text, SPAN_NAME_SIZE - 1) };
-	const struct name *name;
-
-	for (size_t i = 0; i < word.len; i++)
-		padded[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	name = names_find(&relations->names, &word);
-	if (!name && relations->names.num >= MAX_NAMES)
-		return names_add(&relations->names, &(struct text_word){ others, strlen(others) });
-	return name ? name : names_add(&relations->names, &word);
-}
-
 static struct relation *add_relation(struct relations *relations, const struct span_part *part)
 {
 	struct relation **slot = find_relation_slot(relations, part->key);
@@ -94,8 +73,8 @@ static struct relation *add_relation(struct relations *relations, const struct s
 		.check = part->check,
 		.members = part->members,
 		.step = part->step,
-		.group = keep_relation_name(relations, part->group),
-		.what = keep_relation_name(relations, part->what),
+		.group = span_name_keep(&relations->names, part->group),
+		.what = span_name_keep(&relations->names, part->what),
 	};
 	if (!relation->group || !relation->what) {
 		free(relation);
