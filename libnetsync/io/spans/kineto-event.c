@@ -19,34 +19,41 @@
 
 #define STEP_PREFIX "ProfilerStep#"
 
+/* Which sizes the ranks of an operation report. */
+enum kineto_sizes {
+	SIZES_ANY,
+	SIZES_EQUAL, /* the same ones */
+	SIZES_SPLIT, /* each pair of ranks has its own size, which may be 0 */
+	SIZES_NONE,  /* the operation has no data; ranks only wait for each other */
+};
+
 /* Operations of PyTorch's ProcessGroupNCCL, without underscores. */
 static const struct kineto_kind {
 	const char *name;
 	enum kineto_relation relation;
-	bool is_equal; /* all ranks report equal sizes */
-	bool is_split; /* each pair of ranks has its own size, which may be 0 */
+	enum kineto_sizes sizes;
 } kinds[] = {
-	{ "allreduce", KINETO_ALL, true, false },
-	{ "allreducesparse", KINETO_ALL, false, false },
-	{ "allreducecoalesced", KINETO_ALL, false, false },
-	{ "allgather", KINETO_ALL, false, false },
-	{ "allgatherbase", KINETO_ALL, true, false },
-	{ "allgatherintotensorcoalesced", KINETO_ALL, false, false },
-	{ "reducescatter", KINETO_ALL, false, false },
-	{ "reducescatterbase", KINETO_ALL, true, false },
-	{ "reducescattertensorcoalesced", KINETO_ALL, false, false },
-	{ "alltoall", KINETO_ALL, false, true },
-	{ "alltoallv", KINETO_ALL, false, true },
-	{ "alltoallbase", KINETO_ALL, false, true },
-	{ "barrier", KINETO_ALL, false, false },
-	{ "broadcast", KINETO_FROM_ROOT, true, false },
-	{ "broadcastoop", KINETO_FROM_ROOT, true, false },
-	{ "scatter", KINETO_FROM_ROOT, false, false },
-	{ "reduce", KINETO_TO_ROOT, true, false },
-	{ "reduceoop", KINETO_TO_ROOT, true, false },
-	{ "gather", KINETO_TO_ROOT, false, false },
-	{ "send", KINETO_SEND, false, false },
-	{ "recv", KINETO_RECEIVE, false, false },
+	{ "allreduce", KINETO_ALL, SIZES_EQUAL },
+	{ "allreducesparse", KINETO_ALL, SIZES_ANY },
+	{ "allreducecoalesced", KINETO_ALL, SIZES_ANY },
+	{ "allgather", KINETO_ALL, SIZES_ANY },
+	{ "allgatherbase", KINETO_ALL, SIZES_EQUAL },
+	{ "allgatherintotensorcoalesced", KINETO_ALL, SIZES_ANY },
+	{ "reducescatter", KINETO_ALL, SIZES_ANY },
+	{ "reducescatterbase", KINETO_ALL, SIZES_EQUAL },
+	{ "reducescattertensorcoalesced", KINETO_ALL, SIZES_ANY },
+	{ "alltoall", KINETO_ALL, SIZES_SPLIT },
+	{ "alltoallv", KINETO_ALL, SIZES_SPLIT },
+	{ "alltoallbase", KINETO_ALL, SIZES_SPLIT },
+	{ "barrier", KINETO_ALL, SIZES_NONE },
+	{ "broadcast", KINETO_FROM_ROOT, SIZES_EQUAL },
+	{ "broadcastoop", KINETO_FROM_ROOT, SIZES_EQUAL },
+	{ "scatter", KINETO_FROM_ROOT, SIZES_ANY },
+	{ "reduce", KINETO_TO_ROOT, SIZES_EQUAL },
+	{ "reduceoop", KINETO_TO_ROOT, SIZES_EQUAL },
+	{ "gather", KINETO_TO_ROOT, SIZES_ANY },
+	{ "send", KINETO_SEND, SIZES_ANY },
+	{ "recv", KINETO_RECEIVE, SIZES_ANY },
 };
 
 static const struct kineto_kind *find_kineto_kind(const char *name)
@@ -145,9 +152,9 @@ static bool has_all_parts(const struct kineto_report *report, struct json_object
 	case KINETO_ALL:
 		break;
 	}
-	if (!strcmp(report->kind->name, "barrier"))
+	if (report->kind->sizes == SIZES_NONE)
 		return true;
-	if (report->kind->is_split &&
+	if (report->kind->sizes == SIZES_SPLIT &&
 	    (report->in < 0 || report->out < 0 || !in_split || !out_split ||
 	     has_empty_part(in_split) || has_empty_part(out_split)))
 		return false;
@@ -207,14 +214,15 @@ static void identify_collective(const struct kineto *kineto, const struct kineto
 {
 	const bool is_message = report->kind->relation == KINETO_SEND ||
 				report->kind->relation == KINETO_RECEIVE;
+	const bool has_equal_sizes = report->kind->sizes == SIZES_EQUAL;
 	const int64_t from = report->kind->relation == KINETO_SEND ? kineto->rank : report->root;
 	const int64_t to = report->kind->relation == KINETO_SEND ? report->root : kineto->rank;
 
 	new->group = hash_text(hash_text(0, report->group), report->ranks);
-	new->check = hash_text(report->kind->is_equal ? 1 : 0, is_message ? "" : report->name);
+	new->check = hash_text(has_equal_sizes, is_message ? "" : report->name);
 	new->check = hash_text(new->check, report->type);
 	new->members = is_message ? 2 : (uint32_t)report->members;
-	if (report->kind->is_equal)
+	if (has_equal_sizes)
 		new->check = hash_mix(new->check ^ (uint64_t)report->in) ^ (uint64_t)report->out;
 	/* Each pair of ranks counts its messages; the numbers of PyTorch count other pairs, too. */
 	if (is_message)
