@@ -138,11 +138,10 @@ class Handle:
         callback = func()
         if function is not None:
             each = function
-            call = self.guard.told(lambda _, struct: each(convert(struct)) and 0)
 
-            def tell(data: Any, struct: Any) -> None:
-                call(data, struct)
-            callback = func(tell)
+            def call(_: Any, given: Any) -> None:
+                each(convert(given))
+            callback = func(self.guard.told(call))
         self.call(watch, callback, None)
         self._watchers[func] = callback
 
