@@ -48,6 +48,7 @@ struct numbered_point;
 struct clock_of_machine;
 struct kept_file;
 struct relations;
+struct unpacked;
 
 struct netsync_io {
 	struct netsync *ns;
@@ -624,6 +625,11 @@ struct disk *io_get_disk(const struct netsync_io *io);
 bool io_is_open_file(const char *path);
 /* Get the status, as stat(2), of the file that io_open_file() opens. */
 int io_stat_file(const struct netsync_io *io, const char *path, struct stat *st);
+/*
+ * Open a file that may be compressed, to be read by unpacked_read(). Return 0, or a negative value
+ * after io_fail(). Call unpacked_close() in both cases.
+ */
+int io_open_unpacked(struct netsync_io *io, const char *path, struct unpacked *file);
 /*
  * Open a file. If necessary, decompress it to a copy. Return 0. On failure, call io_fail(), set
  * *@opened to NULL, and return a negative value.

@@ -280,24 +280,31 @@ static int keep_unpacked(struct netsync_io *io, const char *path, struct unpacke
 	return kept.fd < 0 ? kept.fd : keep_file(io, &kept);
 }
 
+int io_open_unpacked(struct netsync_io *io, const char *path, struct unpacked *file)
+{
+	struct disk_file *from = io_open_file(io, path);
+	int ret;
+
+	*file = (struct unpacked){ 0 };
+	if (!from)
+		return io_fail_file(io, path, -errno);
+	ret = unpacked_open(file, from);
+	if (ret == -ENOSYS)
+		return io_fail(io, ret, NOT_BUILT_IN, path, file->compression->name,
+			       file->compression->command);
+	return ret ? io_fail_file(io, path, ret) : 0;
+}
+
 int io_open_plain(struct netsync_io *io, const char *path, struct disk_file **opened)
 {
 	struct netsync_io *keeper = io->keeper ? io->keeper : io;
 	struct unpacked file;
-	int ret;
+	int ret = io_open_unpacked(io, path, &file);
 
-	*opened = io_open_file(io, path);
-	if (!*opened)
-		return io_fail_file(io, path, -errno);
-	ret = unpacked_open(&file, *opened);
+	*opened = file.from;
 	if (!ret && !file.compression)
 		return 0;
-	if (ret == -ENOSYS)
-		ret = io_fail(io, ret, NOT_BUILT_IN, path, file.compression->name,
-			      file.compression->command);
-	else if (ret)
-		ret = io_fail_file(io, path, ret);
-	else
+	if (!ret)
 		ret = keep_unpacked(keeper, path, &file);
 	unpacked_close(&file);
 	*opened = ret ? NULL : io_open_file(io, path);

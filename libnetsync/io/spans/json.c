@@ -16,18 +16,12 @@ static const char not_json[] = "it is not valid JSON there";
 int json_items_open(struct json_items *items, struct netsync_io *io, const char *path,
 		    const char *list)
 {
-	struct disk_file *from = io_open_file(io, path);
 	int ret;
 
 	*items = (struct json_items){ .list = list };
-	if (!from)
-		return io_fail_file(io, path, -errno);
-	ret = unpacked_open(&items->file, from);
-	if (ret == -ENOSYS)
-		return io_fail(io, ret, NOT_BUILT_IN, path, items->file.compression->name,
-			       items->file.compression->command);
+	ret = io_open_unpacked(io, path, &items->file);
 	if (ret)
-		return io_fail_file(io, path, ret);
+		return ret;
 	items->buffer = malloc(BUFFER_SIZE);
 	items->tokener = json_tokener_new_ex(JSON_MAX_DEPTH);
 	if (!items->buffer || !items->tokener)

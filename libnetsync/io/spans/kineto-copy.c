@@ -309,13 +309,7 @@ static int open_kineto_copy(struct kineto_copy *copy)
 			task->from);
 	if (!ret)
 		ret = json_items_open(&copy->items, task->io, task->from, KINETO_LIST);
-	if (!ret) {
-		struct disk_file *from = io_open_file(task->io, task->from);
-
-		ret = from ? unpacked_open(&copy->raw, from) : -errno;
-		ret = ret ? io_fail_file(task->io, task->from, ret) : 0;
-	}
-	return ret;
+	return ret ? ret : io_open_unpacked(task->io, task->from, &copy->raw);
 }
 
 static int write_kineto_copy(struct kineto_copy *copy)
