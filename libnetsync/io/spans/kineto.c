@@ -19,26 +19,30 @@
 /* Times before this one (ns since 1970) are not the time of a profile, but need a base: 2001. */
 #define FIRST_WALL_NS INT64_C(1000000000000000000)
 
+static size_t skip_head_spaces(const struct found *found, size_t at)
+{
+	while (at < found->head_len && isspace(found->head[at]))
+		at++;
+	return at;
+}
+
 /* Kineto writes its version of the format first. */
 static bool is_kineto_file(const struct found *found)
 {
 	static const char first[] = "\"schemaVersion\"";
-	size_t at = 0;
+	size_t at = skip_head_spaces(found, 0);
 
-	while (at < found->head_len && isspace(found->head[at]))
-		at++;
-	if (at == found->head_len || found->head[at++] != '{')
+	if (at == found->head_len || found->head[at] != '{')
 		return false;
-	while (at < found->head_len && isspace(found->head[at]))
-		at++;
+	at = skip_head_spaces(found, at + 1);
 	return found->head_len - at >= sizeof(first) - 1 &&
 	       !memcmp(found->head + at, first, sizeof(first) - 1);
 }
 
 /* ---- the host ----------------------------------------------------------------- */
 
-/* Read what distributedInfo, or the file's object itself, reports about the host. */
-static int read_host(struct kineto *kineto, const char *name)
+/* Keep the first name that distributedInfo, or the file's object itself, reports for the host. */
+static int keep_host_name(struct kineto *kineto, const char *name)
 {
 	if (!name || kineto->host_name)
 		return 0;
@@ -52,7 +56,7 @@ static int read_distributed_info(struct kineto *kineto, struct json_object *info
 
 	if (!json_get_integer(info, "rank", 0, INT32_MAX, &kineto->rank))
 		kineto->rank = -1;
-	return read_host(kineto, name ? name : json_get_text(info, "host_name"));
+	return keep_host_name(kineto, name ? name : json_get_text(info, "host_name"));
 }
 
 /* Is the text a number, up to @end? */
@@ -69,11 +73,9 @@ static bool is_number(const char *text, const char *end)
  * Return the host in the name that PyTorch's tensorboard_trace_handler() gives to a file,
  * HOST_PID.TIME.pt.trace.json. Return NULL if the file has another name.
  */
-static char *find_host_in_file_name(const char *path)
+static char *find_host_in_file_name(const char *name)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path, *end = strstr(name, ".pt.trace.json"), *dot;
-	const char *line;
+	const char *end = strstr(name, ".pt.trace.json"), *dot, *line;
 
 	if (!end)
 		return NULL;
@@ -89,11 +91,9 @@ static char *find_host_in_file_name(const char *path)
 }
 
 /* Return the name of the file without the extensions that Kineto and compression add. */
-static char *get_host_of_path(const char *path)
+static char *strip_file_name(const char *name)
 {
 	static const char *const ends[] = { ".gz", ".zst", ".xz", ".lz4", ".json", ".trace", ".pt" };
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
 	size_t len = strlen(name);
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -109,15 +109,17 @@ static char *get_host_of_path(const char *path)
 static int name_kineto_host(struct trace *trace)
 {
 	struct kineto *kineto = trace->state;
+	const char *slash = strrchr(trace->real_path, '/');
+	const char *file = slash ? slash + 1 : trace->real_path;
 
 	trace->host_name = kineto->host_name;
 	kineto->host_name = NULL;
 	if (!trace->host_name)
-		trace->host_name = find_host_in_file_name(trace->real_path);
+		trace->host_name = find_host_in_file_name(file);
 	if (!trace->host_name && kineto->rank >= 0)
 		trace->host_name = io_format("rank%lld", (long long)kineto->rank);
 	if (!trace->host_name)
-		trace->host_name = get_host_of_path(trace->real_path);
+		trace->host_name = strip_file_name(file);
 	trace->clock_name = strdup("kineto");
 	return trace->host_name && trace->clock_name ? 0 : -ENOMEM;
 }
@@ -133,7 +135,7 @@ static int read_kineto_item(struct kineto *kineto, const struct json_item *item)
 	if (!strcmp(item->key, "distributedInfo"))
 		return read_distributed_info(kineto, item->value);
 	if (!strcmp(item->key, "host_name") || !strcmp(item->key, "hostname"))
-		return read_host(kineto, json_object_get_string(item->value));
+		return keep_host_name(kineto, json_object_get_string(item->value));
 	if (!strcmp(item->key, "baseTimeNanoseconds") && item->value &&
 	    decimal_parse_time(json_object_get_string(item->value), 0, &base)) {
 		kineto->base_ns = base.ns;
