@@ -16,8 +16,9 @@
 #define KINETO_LIST "traceEvents"
 
 /*
- * Maximum number of collectives of a rank that are kept. Chosen: a profile of some steps has
- * thousands, and each needs 100 bytes.
+ * Maximum number of collectives of a rank that are kept, of operations that launched them, and of
+ * steps. Chosen: a profile of some steps has thousands of collectives, and each needs 112 bytes with
+ * its launch.
  */
 #define KINETO_MAX_COLLECTIVES (4 << 20)
 
