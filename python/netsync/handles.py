@@ -83,7 +83,7 @@ class Guard:
             with self:
                 yield
 
-    def told(self, function: Callable[..., Optional[int]], otherwise: int = 0,
+    def wrap(self, function: Callable[..., Optional[int]], otherwise: int = 0,
              may_push: bool = False) -> Callable[..., int]:
         """Wrap a function for the library, and keep the exception that it raises."""
         def call(*arguments: Any) -> int:
@@ -141,7 +141,7 @@ class Handle:
 
             def call(_: Any, given: Any) -> None:
                 each(convert(given))
-            callback = func(self.guard.told(call))
+            callback = func(self.guard.wrap(call))
         self.call(watch, callback, None)
         self._watchers[func] = callback
 

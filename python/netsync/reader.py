@@ -252,8 +252,8 @@ class Reader:
         functions are called with what is found. They may push to this synchronization.
         @end, called when all was read, may save and merge counts; see
         netsync_io_set_part(3)."""
-        def told(function: Callable[..., Optional[int]]) -> Callable[..., int]:
-            return self._handle.guard.told(lambda _, *given: function(*given),
+        def wrap(function: Callable[..., Optional[int]]) -> Callable[..., int]:
+            return self._handle.guard.wrap(lambda _, *given: function(*given),
                                            otherwise=-errno.ECANCELED, may_push=True)
 
         def of_packet(pointer: Any) -> None:
@@ -266,9 +266,9 @@ class Reader:
             end()
         self._part = s.netsync_io_part(
             size=ctypes.sizeof(s.netsync_io_part), part=uint(part), parts=uint(parts),
-            packet=s.part_func(told(of_packet)), clock=s.clock_func(told(of_clock)),
-            slice=s.slice_func(told(lambda done, slices: uint(slice(done, slices), 31))),
-            end=s.end_func(told(of_end)))
+            packet=s.part_func(wrap(of_packet)), clock=s.clock_func(wrap(of_clock)),
+            slice=s.slice_func(wrap(lambda done, slices: uint(slice(done, slices), 31))),
+            end=s.end_func(wrap(of_end)))
         self._handle.call(self._io.netsync_io_set_part, self._part)
 
     def save_counts(self) -> bytes:
@@ -298,7 +298,7 @@ class Reader:
 
         def step(_: Any, done: int, total: int) -> int:
             return int(bool(guard.raised or (progress and progress(done, total))))
-        return s.progress_func(guard.told(step, otherwise=1))
+        return s.progress_func(guard.wrap(step, otherwise=1))
 
     def _keep(self, keep: Optional[Callable[[int], Any]]) -> Any:
         """Without @keep, a null pointer: all events are kept."""
@@ -306,7 +306,7 @@ class Reader:
             return int(bool(keep and keep(time_ns)))
         if not keep:
             return ctypes.cast(0, s.keep_func)
-        return s.keep_func(self._handle.guard.told(is_kept, otherwise=0))
+        return s.keep_func(self._handle.guard.wrap(is_kept, otherwise=0))
 
     def add_live(self, what: str) -> None:
         """
@@ -350,7 +350,7 @@ class Reader:
 
         def take(_: Any, pointer: Any) -> int:
             return int(bool(guard.raised or each(self._event(pointer))))
-        callback = s.event_func(guard.told(take, otherwise=1))
+        callback = s.event_func(guard.wrap(take, otherwise=1))
         self._handle.call(self._io.netsync_io_read_events, array, len(pairs),
                           ctypes.sizeof(s.netsync_io_source), callback, None)
 
@@ -383,7 +383,7 @@ class Reader:
             return int(bool(guard.raised or each(
                 Frame(frame.number, frame.time_ns, frame.tick_ns,
                       Packet._from(frame.packet[0])))))
-        callback = s.frame_func(guard.told(take, otherwise=1))
+        callback = s.frame_func(guard.wrap(take, otherwise=1))
         self._handle.call(self._io.netsync_io_read_frames, encode(path), callback, None)
 
     # ---- copies with other times
@@ -454,4 +454,4 @@ class Reader:
                 return -errno.ERANGE
             new_ns[0] = int64(new)
             return 0
-        return s.time_func(self._handle.guard.told(change, otherwise=-errno.ECANCELED))
+        return s.time_func(self._handle.guard.wrap(change, otherwise=-errno.ECANCELED))
