@@ -29,6 +29,17 @@
 /* Of so many in a row, how many are left out in a change point. Chosen. */
 #define RUN 16
 #define OUT_OF_RUN 4
+/*
+ * Messages in a direction that show a phase step smaller than the minimum delays, as
+ * netsync_solve(3) promises.
+ */
+#define SHOW_STEP 80
+
+/* Can the message not have been received after it was sent? Times are whole ns. */
+static bool is_inverted(const struct limit *l)
+{
+	return l->excluded || l->delay < -1;
+}
 
 /* ---- outliers ----------------------------------------------------------- */
 
@@ -120,7 +131,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 	bool any = false;
 	int ret = 0;
 
-	*l = (struct limits_of_way){ .limit = malloc((e->corners + 1) * sizeof(*l->limit)) };
+	*l = (struct limits_of_way){ .limit = malloc((e->corners + 1) * sizeof(*l->limit)),
+				     .envelope = e };
 	if (!l->limit)
 		return -ENOMEM;
 	for (size_t i = 0; i < e->num; i++) {
@@ -131,9 +143,8 @@ int left_out_find(struct limits_of_way *l, const struct direction *d, int way,
 			if (!correction)
 				continue;
 			s->delay = correction_delay(correction, way, &s->point);
-			/* Times are whole ns. */
-			s->left_out = correction_excludes(correction, way, &s->point, d->raised) ||
-				      (!all && s->delay < -1);
+			s->excluded = correction_excludes(correction, way, &s->point, d->raised);
+			s->left_out = s->excluded || (!all && is_inverted(s));
 			any |= s->left_out;
 		}
 	}
@@ -187,8 +198,27 @@ static bool is_explained(const struct windows *w, size_t num, const struct limit
 }
 
 /*
- * Of a direction whose first or last messages are left out nothing says that these are
- * wrong: its clock may rather have been set before, or after, all that are kept.
+ * Must the clock have been stepped between limits [@from, @to), all of which are left out, and the
+ * others? A few outliers that are not inverted were rather quick: the first packets of a
+ * connection, for example, are handled by the kernel alone. So few messages do not show a step
+ * that inverts none of them.
+ */
+static bool is_step_at_end(const struct limits_of_way *l, size_t from, size_t to)
+{
+	uint64_t messages = 0;
+
+	for (size_t i = from; i < to; i++) {
+		if (is_inverted(&l->limit[i]))
+			return true;
+		if (i == from || l->limit[i].bin != l->limit[i - 1].bin)
+			messages += l->envelope->bin[l->limit[i].bin].messages;
+	}
+	return messages >= SHOW_STEP;
+}
+
+/*
+ * If the first or last messages of a direction are left out, the clock may have been stepped
+ * after them, or before: add the time between them and the next ones that are kept.
  */
 static int add_ends(struct windows *add, size_t known, const struct limits_of_way *l)
 {
@@ -201,11 +231,12 @@ static int add_ends(struct windows *add, size_t known, const struct limits_of_wa
 		last--;
 	if (!last)
 		return 0;
-	if (first && !is_explained(add, known, &l->limit[0]))
+	if (is_step_at_end(l, 0, first) && !is_explained(add, known, &l->limit[0]))
 		ret = windows_add_one(add, &(struct change_window){ .from = l->limit[0].point.x,
 								    .to = l->limit[first].point.x,
 								    .phase_step = true });
-	if (!ret && last < l->num && !is_explained(add, known, &l->limit[l->num - 1]))
+	if (!ret && is_step_at_end(l, last, l->num) &&
+	    !is_explained(add, known, &l->limit[l->num - 1]))
 		ret = windows_add_one(add,
 				      &(struct change_window){ .from = l->limit[last - 1].point.x,
 							       .to = l->limit[l->num - 1].point.x,

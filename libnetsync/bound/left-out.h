@@ -20,11 +20,13 @@
 struct limit {
 	struct point point;
 	size_t bin;
-	double delay; /* by the corrections, ns */
+	double delay;  /* by the corrections, ns */
+	bool excluded; /* its times are false: the corrections do not cover them */
 	bool left_out;
 };
 
 struct limits_of_way {
+	const struct envelope *envelope;
 	struct limit *limit; /* in order of time */
 	size_t num;
 	size_t left_out;

@@ -45,7 +45,26 @@ struct world {
 	double delay[2];
 	double wrong; /* fraction of messages that are wrong by 200 us */
 	double rate;  /* messages per second; 0 selects RATE */
+	int probes;   /* requests before all messages, and their replies, which are quick */
 };
+
+#define PROBES_APART 100e6 /* ns */
+#define PROBE_DELAY 20e3
+
+/* Add requests of a client until the server is up, which the kernel of the other host rejects. */
+static void add_probes(struct pairs *pairs, const struct world *w)
+{
+	for (int i = 0; i < w->probes; i++) {
+		for (int way = 0; way < 2; way++) {
+			double t = -PROBES_APART * (w->probes - i) + way * MEAN;
+			double r = t + (way ? PROBE_DELAY : w->delay[way] + MEAN);
+			struct endpoint from = { (uint32_t)way, 0, llround(t) };
+			struct endpoint to = { (uint32_t)!way, 0, llround(r) };
+
+			assert_int_equal(pairs_add(pairs, &from, &to), 0);
+		}
+	}
+}
 
 /* Make the bound for corrections of zero. Host 0's time is the true time. */
 static void make_left_out_bound(struct pair_bound *b, const struct world *w, uint64_t seed)
@@ -59,6 +78,7 @@ static void make_left_out_bound(struct pair_bound *b, const struct world *w, uin
 	struct pairs pairs = { 0 };
 
 	c[1] = c[0];
+	add_probes(&pairs, w);
 	for (long i = 0; i < (long)(SPAN / 1e9 * rate); i++) {
 		for (int way = 0; way < 2; way++) {
 			double t = draw_between_0_and_1(&seed) * SPAN;
@@ -84,7 +104,7 @@ static void check_bound_holds(const struct world *w, uint64_t seed)
 
 	make_left_out_bound(&b, w, seed);
 	assert_true(b.usable);
-	for (double t = 0; t < SPAN; t += 20e6) {
+	for (double t = -PROBES_APART * w->probes; t < SPAN; t += 20e6) {
 		struct range y = rate_bound_at(&b.bound, llround(t));
 
 		assert_true(llround(w->ahead(t)) + 2 >= y.lo);
@@ -145,6 +165,29 @@ static void test_at_end(void **state)
 				  seed);
 }
 
+/* A few quick messages at the beginning do not show a step, so the bound is known there. */
+static void test_quick_at_beginning(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 4; seed++) {
+		const struct world w = {
+			.ahead = keep_right,
+			.delay = { 200e3, 200e3 },
+			.probes = (int)seed * 3,
+		};
+		struct pair_bound b;
+
+		check_bound_holds(&w, seed);
+		make_left_out_bound(&b, &w, seed);
+		for (double t = -PROBES_APART * w.probes; t < 0; t += 20e6) {
+			struct range y = rate_bound_at(&b.bound, llround(t));
+
+			assert_true(y.lo > INT64_MIN && y.hi < INT64_MAX);
+		}
+		pair_bound_release(&b);
+	}
+}
+
 /*
  * If there are few messages and all are consistent, none is rejected, whatever the error of the
  * curve is.
@@ -168,8 +211,11 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_between), cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_missed),	cmocka_unit_test(test_at_end),
+		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_at_end),
+		cmocka_unit_test(test_quick_at_beginning),
 		cmocka_unit_test(test_few),
 	};
 
