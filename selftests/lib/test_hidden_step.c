@@ -172,12 +172,32 @@ static void test_quicker(void **state)
 	}
 }
 
+/* One quick message of each direction in succession is no step. */
+static void test_quick_round_trip(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct exchange e;
+
+		make_hidden_exchange(&e, keep_even, seed);
+		for (int way = 0; way < 2; way++)
+			e.limit[way][130].point.y -= DELAY / 2;
+		find_hidden_steps(&e);
+		assert_int_equal(e.found.num, 0);
+		windows_release(&e.found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),	  cmocka_unit_test(test_step),
-		cmocka_unit_test(test_back),	  cmocka_unit_test(test_known),
-		cmocka_unit_test(test_misplaced), cmocka_unit_test(test_quicker),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_misplaced),
+		cmocka_unit_test(test_quicker),
+		cmocka_unit_test(test_quick_round_trip),
 	};
 
 	return cmocka_run_group_tests_name("hidden-step", tests, NULL, NULL);
