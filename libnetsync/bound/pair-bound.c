@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "bound/drift-limit.h"
 #include "bound/hidden-step.h"
 #include "bound/left-out.h"
 #include "bound/narrow.h"
@@ -150,6 +151,31 @@ static int make_bound(struct pair_bound *r, const struct limits *limits,
 	return found < 0 ? found : ret;
 }
 
+/*
+ * Replace the bound by one without a drift limit, if messages do not rule out that the clocks are
+ * steered. 0 or -ENOMEM.
+ */
+static int check_drift_limit(struct pair_bound *r, const struct limits *limits,
+			     struct point *const point[2], const size_t num[2],
+			     const struct windows *w, const struct agreement *a, double coarse)
+{
+	const struct drift_evidence evidence = {
+		.limits = *limits,
+		.point = { point[0], point[1] },
+		.num = { num[0], num[1] },
+		.windows = w,
+		.coarse = coarse,
+		.all = !a->curve,
+	};
+	struct change_window all;
+	int ret;
+
+	if (clocks_are_steady(a->correction))
+		return 0;
+	ret = drift_limit_check(&r->bound, &evidence, &all);
+	return ret > 0 ? windows_add_one(a->silent, &all) : ret;
+}
+
 static void measure_silences(struct pair_bound *r, const struct pair *pair,
 			     const struct correction *correction[2], struct windows *silent)
 {
@@ -199,6 +225,8 @@ static int make(struct pair_bound *r, const struct pair *pair,
 					coarse);
 	if (!ret)
 		ret = make_bound(r, limits, point, num, &w, &agreement, &blind);
+	if (!ret && correction)
+		ret = check_drift_limit(r, limits, point, num, &w, &agreement, coarse);
 	if (!ret && correction) {
 		r->longest_silence = silent_longest(point, num, correction);
 		measure_silences(r, pair, correction, &silent);

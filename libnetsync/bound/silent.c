@@ -63,6 +63,11 @@ static bool is_declared_steady(const struct correction *c)
 	return c->wander && c->wander->left_alone;
 }
 
+bool clocks_are_steady(const struct correction *correction[2])
+{
+	return is_declared_steady(correction[0]) && is_declared_steady(correction[1]);
+}
+
 /* How long the host was not seen, ns. */
 static double unseen(const struct silence *s)
 {
@@ -165,7 +170,7 @@ int steering_window_one_way(struct windows *add, const struct pair *pair,
 	const struct change_window w = { .from = span.lo, .to = span.hi };
 
 	if ((pair->direction[0].envelope.num && pair->direction[1].envelope.num) ||
-	    (is_declared_steady(correction[0]) && is_declared_steady(correction[1])))
+	    clocks_are_steady(correction))
 		return 0;
 	return w.from < w.to ? windows_add_one(add, &w) : 0;
 }

@@ -18,6 +18,9 @@
 int silent_windows(struct windows *add, const struct rate_bound *bound,
 		   const struct correction *correction[2]);
 
+/* Do options or clock readings say that nobody steers either clock, except when reported? */
+bool clocks_are_steady(const struct correction *correction[2]);
+
 /*
  * If all messages of a pair pass in one direction, add a window for all of the hosts' time: 0 or
  * -ENOMEM. Such messages show no rate step, as delays may have changed instead; and the bound
