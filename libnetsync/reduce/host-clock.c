@@ -455,9 +455,21 @@ static int keep_inside(const struct reduction *r, uint32_t h, bool sound, struct
 	return ret;
 }
 
-/* *sound: may a bound be claimed? It is cleared where neighbours contradict each other. */
+/* Is a time in one of the windows? */
+static bool is_in_windows(const struct windows *w, int64_t t)
+{
+	for (size_t i = 0; i < w->num && w->window[i].from <= t; i++)
+		if (w->window[i].to >= t)
+			return true;
+	return false;
+}
+
+/*
+ * *sound: may a bound be claimed? It is cleared where neighbours contradict each other.
+ * @steered: may clocks be steered at the beginning of the span, and at its end?
+ */
 static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model *m,
-		     struct netsync_segment **segment, bool *sound)
+		     struct netsync_segment **segment, bool *sound, bool steered[2])
 {
 	const struct host *host = &r->host[h];
 	struct neighbours near;
@@ -493,6 +505,8 @@ static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model
 		ret = keep_steep(r, h);
 	set_path(r, h);
 	windows_join(&w);
+	steered[0] = is_in_windows(&w, k.first);
+	steered[1] = is_in_windows(&w, k.last);
 	k.clock = bare;
 	k.windows = w.window;
 	k.num_windows = w.num;
@@ -656,14 +670,17 @@ enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)
 
 /*
  * By how much the bound grows before the first segment and behind the last, which go on for
- * ever: by the largest skew, and by what the segment itself goes another way.
+ * ever: by the largest skew (and slew, if clocks are steered there), and by what the segment itself
+ * goes another way.
  */
-static void set_growth(const struct reduction *r, uint32_t h, struct netsync_model *m)
+static void set_growth(const struct reduction *r, uint32_t h, const bool steered[2],
+		       struct netsync_model *m)
 {
-	const double slope = r->task->limits.slope;
+	const struct limits *l = &r->task->limits;
 	const uint32_t end[] = { 0, m->num_segments - 1 };
 
 	for (int i = 0; i < 2; i++) {
+		const double slope = l->slope + (steered[i] ? l->slew : 0);
 		double growth = slope / (1 - slope) + fabs(m->segments[end[i]].rate - 1);
 
 		/* A clock with readings is straight only where these report how it was steered. */
@@ -704,16 +721,16 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		.segments = segment,
 	};
 	bool trusted = !r->distrusted && !r->reference_doubted && !reduction_is_contradicted(r, h);
-	bool sound = trusted;
+	bool sound = trusted, steered[2] = { false, false };
 	int ret;
 
 	if (n < 0)
 		return (int)n;
 	host->quality = path_quality(r, h);
 	host->silent = silence_of(r, h);
-	ret = set_knots(r, h, &m, &segment, &sound);
+	ret = set_knots(r, h, &m, &segment, &sound, steered);
 	/* By segments that are inside of the bound. */
-	set_growth(r, h, &m);
+	set_growth(r, h, steered, &m);
 	if ((!sound || r->forgotten[h].num) && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;
 	if (!ret)

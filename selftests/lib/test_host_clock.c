@@ -95,6 +95,25 @@ static void test_growth(void **state)
 	reduced_release(&r);
 }
 
+/* If clocks may be steered at the end, they may be steered beyond it. */
+static void test_growth_of_steered(void **state)
+{
+	struct reduced r;
+
+	(void)state;
+	reduced_init(&r, NETSYNC_METHOD_AUTO);
+	r.task.reference = 0;
+	r.task.limits.slew = 1000e-6;
+	/* Compared with the delay, the interval between messages is short. */
+	reduced_add_talk(&r, 0, 1, 100, 100000 * US);
+	reduced_run(&r);
+	reduced_check_claim(&r.host[1], true);
+	for (int i = 0; i < 2; i++)
+		assert_true(get_host_clock_model(&r.host[1]).growth_ppm[i] >=
+			    (r.task.limits.slope + r.task.limits.slew) * 1e6);
+	reduced_release(&r);
+}
+
 /* With messages in only one direction, the offset has a bound on only one side. */
 static void test_one_direction(void **state)
 {
@@ -242,10 +261,15 @@ static void test_leap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),	cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_growth),		cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_contradiction),	cmocka_unit_test(test_ways_contradict),
-		cmocka_unit_test(test_many_contradict), cmocka_unit_test(test_leap),
+		cmocka_unit_test(test_straight),
+		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_growth_of_steered),
+		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_ways_contradict),
+		cmocka_unit_test(test_many_contradict),
+		cmocka_unit_test(test_leap),
 	};
 
 	return cmocka_run_group_tests_name("host_clock", tests, NULL, NULL);
