@@ -364,6 +364,15 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns)
 	return 0;
 }
 
+int netsync_pause(struct netsync *ns, uint32_t host)
+{
+	handle_forget_error(ns);
+	if (host >= ns->num_hosts)
+		return handle_fail(ns, -EINVAL, "no host has the number %u", host);
+	matcher_pause(&ns->matcher, host);
+	return 0;
+}
+
 void netsync_limit_packets(struct netsync *ns, uint32_t num)
 {
 	const uint32_t least = 1024;

@@ -431,8 +431,8 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * push only events that have already arrived. If a signal is caught, the call returns.
  *
  * Hosts are added when they first appear. netsync_advance() is called for each host, so that
- * memory use stays limited. For hosts that exchange no messages with others,
- * netsync_limit_packets() limits memory use. netsync_solve() may be called between calls.
+ * memory use stays limited, and netsync_pause() for hosts that are not read now. For hosts that
+ * exchange no messages with others, netsync_limit_packets() limits memory use. netsync_solve() may be called between calls.
  *
  * A warning is given and the attempt is repeated if a relay daemon does not answer, if a
  * session has another viewer (the daemon allows only one), or if a session cannot be read
@@ -441,9 +441,9 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * URL as its path; earlier events are missing (late).
  *
  * If a capture is truncated, replaced or removed, a warning is given, and the new file is another
- * trace of the host. A damaged capture is not read further, after a warning. A capture that does
- * not grow for 10 seconds is treated as one without further packets, until it grows. Clock
- * readings are read from a sidecar file netsync-clocks-realtime.
+ * trace of the host. A damaged capture is not read further, after a warning. If a capture does
+ * not grow for 10 seconds, netsync_pause() is called for its host, until the capture or its clock
+ * readings grow. Clock readings are read from a sidecar file netsync-clocks-realtime.
  *
  * Child processes (fork) read the sessions. They end in netsync_io_free(), or when this process
  * ends.

@@ -217,6 +217,19 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
 
 /*
+ * Let the packets of other hosts no longer wait for those of @host, until the next
+ * netsync_advance() of @host, which may promise an earlier time than before. Use this if @host
+ * has had no packets for some time, and it is not known whether its packets are only late.
+ *
+ * Packets of @host are matched whenever they are pushed: while a host pauses, all packets are
+ * kept for five minutes longer, or until netsync_limit_packets() is reached. While all hosts
+ * pause, packets are kept as if no host advanced.
+ *
+ * Return 0; -EINVAL for an unknown host.
+ */
+int netsync_pause(struct netsync *ns, uint32_t host);
+
+/*
  * Keep at most @num packet events (104 bytes each) for their counterparts, from the next
  * packet on. @num is clamped to 1024...8 million; an eighth more, or 4096, may accumulate
  * before the limit is enforced. Use this in long-running programs, where hosts may become

@@ -460,13 +460,20 @@ static void update_batch_pace(struct pace *pace, uint32_t host, int64_t time)
 
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time)
 {
-	int64_t *until = &m->peers.host[host].until;
+	struct peer_host *peer = &m->peers.host[host];
 
-	/* A host may get more events after INT64_MAX was promised for it. */
-	if (time > *until || *until == INT64_MAX)
-		*until = time;
+	/* A host may get more events after INT64_MAX was promised for it, or after a pause. */
+	if (time > peer->until || peer->until == INT64_MAX || peer->paused)
+		peer->until = time;
+	peer->paused = false;
 	m->promised = true;
 	update_batch_pace(&m->pace, host, time);
+}
+
+void matcher_pause(struct matcher *m, uint32_t host)
+{
+	m->peers.host[host].paused = true;
+	m->promised = true;
 }
 
 void matcher_set_watched(struct matcher *m, bool watched)

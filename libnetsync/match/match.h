@@ -124,6 +124,9 @@ int matcher_add_packet(struct matcher *m, const struct netsync_packet *p);
  */
 void matcher_advance(struct matcher *m, uint32_t host, int64_t time);
 
+/* Do not wait for a host, which may still add events of any time, until it advances again. */
+void matcher_pause(struct matcher *m, uint32_t host);
+
 /*
  * Wait until no thread is working. Call this before you change data that callbacks use. Return 0 or
  * a negative errno value. -EOWNERDEAD means that the matcher is lost. If the work fails, its error

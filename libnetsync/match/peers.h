@@ -9,6 +9,10 @@
  * the last few differences between receive and send time; for other hosts, it is the sum along a
  * chain of pairs. The offset is accurate to a packet's delay. If no messages connect two hosts,
  * their offset is not known, and no record is given up.
+ *
+ * The progress of a host may pause (matcher_pause()), because the host has no packets or its reader
+ * is late. Records are then decided without waiting for this host, but kept for longer, so that a
+ * late record finds its counterparts.
  */
 #ifndef NETSYNC_MATCH_PEERS_H
 #define NETSYNC_MATCH_PEERS_H
@@ -44,6 +48,12 @@ static inline void match_counts_add(struct match_counts *sum, const struct match
 #define PEER_LIFETIME INT64_C(4000000000)
 
 /*
+ * While a host pauses, records are kept for longer by this time (ns). Chosen: a connection that
+ * stalls, or a program that writes few packets in large blocks, rarely delays them by more.
+ */
+#define PEER_PAUSE INT64_C(300000000000)
+
+/*
  * Number of offsets whose median is used. It is odd. With more offsets, the median would take
  * longer to follow a step of a clock. Chosen.
  */
@@ -61,6 +71,7 @@ struct peer_pair {
 
 struct peer_host {
 	int64_t until;	/* events before this time were added, ns */
+	bool paused;	/* whether others do not wait for the host; @until is of no use */
 	int64_t decide; /* all counterparts of records before this time have been added, ns */
 	int64_t free;	/* records before this time are not needed any more, ns */
 	bool joined;	/* whether the host belongs to the largest group of connected hosts */

@@ -86,13 +86,13 @@ static void join_hosts_of_all_pairs(struct node *node, const struct peers *ps)
 /*
  * Compute the limits. All events before the earliest promised time of a tree's hosts, on the root's
  * clock, have been added. As long as a host is not connected, there is no limit, unless this host
- * has no more events.
+ * has no more events, or pauses. While all hosts pause or have no more events, nothing advances.
  */
 int peers_update(struct peers *ps)
 {
 	struct node *node = malloc((ps->hosts + 1) * sizeof(*node));
 	uint32_t common = NO_PEER, largest = 0;
-	bool one = true;
+	bool one = true, any_paused = false;
 	__int128 least = INT64_MAX;
 
 	if (!node)
@@ -106,7 +106,8 @@ int peers_update(struct peers *ps)
 		node[h].root = find_root(node, h);
 		if (++node[node[h].root].size > node[largest].size)
 			largest = node[h].root;
-		if (ps->host[h].until == INT64_MAX)
+		any_paused |= ps->host[h].paused;
+		if (ps->host[h].paused || ps->host[h].until == INT64_MAX)
 			continue;
 		one &= common == NO_PEER || common == node[h].root;
 		common = node[h].root;
@@ -121,14 +122,17 @@ int peers_update(struct peers *ps)
 
 		if (node[h].root != h)
 			t += node[h].offset;
+		host->joined = node[h].root == largest;
+		if (common == NO_PEER && any_paused)
+			continue;
 		if (common == NO_PEER)
 			t = INT64_MAX;
 		else if (!one || node[h].root != common)
 			t = INT64_MIN;
-		host->joined = node[h].root == largest;
 		host->decide = clamp_to_int64(t - PEER_LIFETIME);
 		/* One lifetime later, no record refers to an older record. */
-		host->free = clamp_to_int64(t - 2 * (__int128)PEER_LIFETIME);
+		host->free = clamp_to_int64(t - 2 * (__int128)PEER_LIFETIME -
+					    (any_paused ? PEER_PAUSE : 0));
 	}
 	ps->connected = one;
 	free(node);

@@ -51,6 +51,11 @@ class Synchronization:
         self._handle.within(core.netsync_advance, uint(host),
                             s.UNKNOWN if time_ns is None else int64(time_ns))
 
+    def pause(self, host: SupportsIndex) -> None:
+        """Let packets of other hosts no longer wait for those of this host, which are matched
+        whenever they are pushed, until advance() is called."""
+        self._handle.within(core.netsync_pause, uint(host))
+
     def limit_packets(self, num: SupportsIndex) -> None:
         """Keep at most this many packets that have no counterpart yet."""
         self._handle.call(core.netsync_limit_packets, uint(num))

@@ -24,6 +24,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_extend_span": (c_int, c_void_p, c_uint32, c_int64),
     "netsync_push_packet": (c_int, c_void_p, POINTER(s.netsync_packet)),
     "netsync_advance": (c_int, c_void_p, c_uint32, c_int64),
+    "netsync_pause": (c_int, c_void_p, c_uint32),
     "netsync_limit_packets": (None, c_void_p, c_uint32),
     "netsync_use_threads": (None, c_void_p, c_uint32),
     "netsync_packet_shards": (c_uint32, POINTER(s.netsync_packet)),

@@ -3,7 +3,9 @@
  * Test messages over hours with results in between: the results must not change, and memory use
  * must be limited.
  */
+#include <errno.h>
 #include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
@@ -61,10 +63,10 @@ static void push_stream_message(struct stream *s, const struct event *e)
 }
 
 /*
- * Push bulk traffic. Each pair has one connection. Each connection starts at a different sequence
- * number.
+ * Make the next packet of bulk traffic. Each pair has one connection. Each connection starts at a
+ * different sequence number.
  */
-static void push_stream_packets(struct stream *s, const struct event *e)
+static struct netsync_packet make_stream_packet(struct stream *s, const struct event *e)
 {
 	uint32_t sent = s->sent[e->from][e->to]++;
 	uint32_t begin = (e->from * HOSTS + e->to) * UINT32_C(0x9e3779b1);
@@ -89,11 +91,27 @@ static void push_stream_packets(struct stream *s, const struct event *e)
 
 	p.saddr[15] = (uint8_t)(e->from + 1);
 	p.daddr[15] = (uint8_t)(e->to + 1);
+	return p;
+}
+
+/* Make the event of a packet at the host that sent or received it. */
+static struct netsync_packet see_stream_packet(struct netsync_packet p, const struct event *e,
+					       enum netsync_dir dir)
+{
+	p.dir = (uint8_t)dir;
+	p.host = dir == NETSYNC_OUT ? e->from : e->to;
+	p.time_ns = dir == NETSYNC_OUT ? e->send : e->recv;
+	return p;
+}
+
+static void push_stream_packets(struct stream *s, const struct event *e)
+{
+	const struct netsync_packet p = make_stream_packet(s, e);
+
 	for (int dir = NETSYNC_OUT; dir <= NETSYNC_IN; dir++) {
-		p.dir = (uint8_t)dir;
-		p.host = dir == NETSYNC_OUT ? e->from : e->to;
-		p.time_ns = dir == NETSYNC_OUT ? e->send : e->recv;
-		assert_int_equal(netsync_push_packet(s->ns, &p), 0);
+		const struct netsync_packet seen = see_stream_packet(p, e, (enum netsync_dir)dir);
+
+		assert_int_equal(netsync_push_packet(s->ns, &seen), 0);
 	}
 }
 
@@ -203,6 +221,88 @@ static void test_memory_of_packets(void **state)
 	netsync_free(s.ns);
 }
 
+/*
+ * While the last host pauses, its packets are pushed 100 s late, in blocks. All of them are matched,
+ * and memory use stays limited.
+ */
+static void test_paused_host(void **state)
+{
+	enum { RATE = 500, SECONDS = 1200, LATE = RATE * 100, PAUSED = HOSTS - 1 };
+	struct netsync_packet *late = calloc(2 * LATE, sizeof(*late));
+	struct netsync_stats stats = { .size = sizeof(stats) };
+	size_t num = 0, half = 0;
+	struct stream s;
+
+	(void)state;
+	start_test_stream(&s, 4);
+	for (int64_t i = 0; i < RATE * SECONDS; i++) {
+		const int64_t t = SEC / RATE * i;
+		const struct event e = draw_stream_message(&s, t);
+		const struct netsync_packet p = make_stream_packet(&s, &e);
+
+		for (int dir = NETSYNC_OUT; dir <= NETSYNC_IN; dir++) {
+			struct netsync_packet seen = see_stream_packet(p, &e,
+								       (enum netsync_dir)dir);
+
+			/* The first packets show how the clocks differ. */
+			if (seen.host == PAUSED && i >= 10 * RATE)
+				late[num++] = seen;
+			else
+				assert_int_equal(netsync_push_packet(s.ns, &seen), 0);
+		}
+		for (uint32_t h = 0; h < PAUSED && i % RATE == RATE - 1; h++)
+			netsync_advance(s.ns, h, read_stream_clock(h, t - SEC));
+		assert_int_equal(netsync_pause(s.ns, PAUSED), 0);
+		for (size_t k = 0; k < num && i % LATE == LATE - 1; k++)
+			assert_int_equal(netsync_push_packet(s.ns, &late[k]), 0);
+		num = i % LATE == LATE - 1 ? 0 : num;
+		if (i % LATE == LATE - 1)
+			note_memory_use(&s);
+		half = i == RATE * SECONDS / 2 ? s.most : half;
+	}
+	solve_stream(&s, NETSYNC_METHOD_HULL);
+	netsync_get_stats(s.ns, &stats);
+	assert_int_equal(stats.matched, stats.packets);
+	assert_int_equal(stats.evicted, 0);
+	assert_true(s.most <= half + half / 10);
+	assert_int_equal(netsync_pause(s.ns, HOSTS), -EINVAL);
+	netsync_free(s.ns);
+	free(late);
+}
+
+/* While all hosts pause, packets wait for their counterparts. */
+static void test_all_hosts_paused(void **state)
+{
+	enum { N = 20000, BLOCK = 2000 };
+	struct netsync_stats stats = { .size = sizeof(stats) };
+	struct netsync_packet late[2 * BLOCK];
+	struct stream s;
+	size_t num = 0;
+
+	(void)state;
+	start_test_stream(&s, 5);
+	for (int64_t i = 0; i < N; i++) {
+		const struct event e = draw_stream_message(&s, i * SEC / 100);
+		const struct netsync_packet p = make_stream_packet(&s, &e);
+		const struct netsync_packet out = see_stream_packet(p, &e, NETSYNC_OUT);
+
+		assert_int_equal(netsync_push_packet(s.ns, &out), 0);
+		late[num++] = see_stream_packet(p, &e, NETSYNC_IN);
+		if (num < BLOCK)
+			continue;
+		/* A result in between decides what can be decided. */
+		solve_stream(&s, NETSYNC_METHOD_HULL);
+		for (uint32_t h = 0; h < HOSTS; h++)
+			netsync_pause(s.ns, h);
+		while (num)
+			assert_int_equal(netsync_push_packet(s.ns, &late[--num]), 0);
+	}
+	solve_stream(&s, NETSYNC_METHOD_HULL);
+	netsync_get_stats(s.ns, &stats);
+	assert_int_equal(stats.matched, stats.packets);
+	netsync_free(s.ns);
+}
+
 /* Messages of two days take scarcely more memory than messages of one day. */
 static void test_memory_of_messages(void **state)
 {
@@ -231,9 +331,9 @@ static void test_memory_of_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_solved_in_between),
-		cmocka_unit_test(test_memory_of_packets),
-		cmocka_unit_test(test_memory_of_messages),
+		cmocka_unit_test(test_solved_in_between),  cmocka_unit_test(test_memory_of_packets),
+		cmocka_unit_test(test_memory_of_messages), cmocka_unit_test(test_paused_host),
+		cmocka_unit_test(test_all_hosts_paused),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

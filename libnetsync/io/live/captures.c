@@ -19,8 +19,9 @@
 /* Length of a slice (ns). Chosen, as SLICE_NS of ../io.c. */
 #define READ_NS INT64_C(2000000000)
 /*
- * Time after which the other hosts no longer wait for packets of a capture that does not grow
- * (ms). Chosen: longer than tcpdump and a network delay packets.
+ * Time after which the other hosts no longer wait for packets of a capture that does not grow, and
+ * whose clock readings do not grow either (ms). Chosen: longer than "tcpdump -U" and a network delay
+ * packets. Later packets are still matched.
  */
 #define IDLE_MS 10000
 /*
@@ -424,6 +425,14 @@ bool captures_have_begun(const struct live_input *live)
 	return all || (any && live_now_ms() - live->newest_ms >= GATHER_MS);
 }
 
+/* Has nothing been written for some time: neither packets nor clock readings? */
+static bool is_capture_idle(const struct live_input *live, const struct live_capture *capture)
+{
+	const int64_t told_ms = clocks_get_told_ms(live, capture->trace->host);
+
+	return !capture->is_behind && live_now_ms() - max64(capture->grown_ms, told_ms) > IDLE_MS;
+}
+
 int64_t capture_get_read_time(const struct live_input *live, const struct live_capture *capture)
 {
 	const struct trace *trace = capture->trace;
@@ -431,8 +440,7 @@ int64_t capture_get_read_time(const struct live_input *live, const struct live_c
 
 	if (capture->lacks_address)
 		return INT64_MIN;
-	if (trace->info.damaged ||
-	    (!capture->is_behind && live_now_ms() - capture->grown_ms > IDLE_MS))
+	if (trace->info.damaged || is_capture_idle(live, capture))
 		return INT64_MAX;
 	if (trace->info.last_ns < trace->info.first_ns)
 		return INT64_MIN;

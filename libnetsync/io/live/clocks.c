@@ -47,6 +47,7 @@ struct told_host {
 	size_t num;
 	size_t room;
 	int64_t last_ns; /* time of the last reading, in the host's time base if it is known */
+	int64_t told_ms; /* when the last reading was read */
 	bool is_of_file; /* the host of a file in which lines do not name hosts */
 };
 
@@ -64,6 +65,7 @@ static int push_clock_event(struct told_host *told, struct clock_event clock)
 	if (__builtin_add_overflow(clock.time_ns, base->epoch_ns, &clock.time_ns))
 		return 0;
 	told->last_ns = clock.time_ns;
+	told->told_ms = live_now_ms();
 	return io_add_clock(base, &clock);
 }
 
@@ -306,6 +308,13 @@ int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *
 	const struct told_host *told = find_host_with_file(live, host);
 
 	return told ? told->last_ns : INT64_MIN;
+}
+
+int64_t clocks_get_told_ms(const struct live_input *live, const struct io_host *host)
+{
+	const struct told_host *told = find_host_with_file(live, host);
+
+	return told ? told->told_ms : 0;
 }
 
 int clocks_join_host(struct live_input *live, struct io_host *host)

@@ -117,6 +117,10 @@ bool live_is_settling(const struct live_input *live)
  * session is not known yet, no host advances, and hosts that are no longer read are withdrawn,
  * because the session may belong to one of them. Otherwise packets that other hosts sent
  * meanwhile would find no counterpart.
+ *
+ * Every host may bring more packets: a capture that does not grow may grow again, with packets that
+ * its writer has delayed, and an ended session may begin again. No host waits for these packets,
+ * but packets that they may match are kept.
  */
 int live_advance_hosts(struct live_input *live)
 {
@@ -124,12 +128,13 @@ int live_advance_hosts(struct live_input *live)
 
 	for (size_t i = 0; i < live->num_hosts; i++) {
 		const struct io_host *host = live->hosts[i];
-		int ret = netsync_advance(
-			live->io->ns, host->number,
-			settling ?
-				INT64_MIN :
-				clocks_find_known_until(live, host, compute_host_time(live, host)));
+		int64_t until = INT64_MIN;
+		int ret;
 
+		if (!settling)
+			until = clocks_find_known_until(live, host, compute_host_time(live, host));
+		ret = until == INT64_MAX ? netsync_pause(live->io->ns, host->number) :
+					   netsync_advance(live->io->ns, host->number, until);
 		if (ret < 0)
 			return io_fail(live->io, ret, "%s.", netsync_error(live->io->ns));
 	}

@@ -161,6 +161,8 @@ int clocks_add_file_of_host(struct live_input *live, struct io_host *host, const
 bool clocks_has_file_of_host(const struct live_input *live, const struct io_host *host);
 /* Return the time of the last reading of such a host, or INT64_MIN if there is none. */
 int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *host);
+/* Return when such a reading was last read (live_now_ms()), or 0. */
+int64_t clocks_get_told_ms(const struct live_input *live, const struct io_host *host);
 void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */
@@ -195,8 +197,8 @@ bool captures_are_behind(const struct live_input *live);
 /* Have the first packets of all captures been found, or were they awaited long enough? */
 bool captures_have_begun(const struct live_input *live);
 /*
- * Return the time up to which a capture was read. INT64_MIN if it is not known; INT64_MAX if no
- * packets are expected.
+ * Return the time up to which a capture was read. INT64_MIN if it is not known; INT64_MAX if the
+ * other hosts shall not wait for its packets.
  */
 int64_t capture_get_read_time(const struct live_input *live, const struct live_capture *capture);
 void captures_free(struct live_input *live);

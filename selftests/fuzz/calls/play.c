@@ -23,6 +23,7 @@
 #define FORGETS_SOME 16
 /* Flags of calls that promise that earlier input is complete. */
 #define PROMISES_ALL 1
+#define PAUSES 2
 
 void play_fail(const char *what, ...)
 {
@@ -261,7 +262,9 @@ static void play_promise(struct player *p, const struct call *c, uint64_t *state
 	const int64_t t = c->flags & PROMISES_ALL ? INT64_MAX :
 						    draw_time_of_host(p, c->host[0], c->at, state);
 
-	is_call_accepted(p, c, 0, netsync_advance(p->ns, host, t));
+	is_call_accepted(p, c, 0,
+			 c->flags & PAUSES ? netsync_pause(p->ns, host) :
+					     netsync_advance(p->ns, host, t));
 }
 
 /* Solve between two calls. Any result is accepted, because later calls may change it. */
