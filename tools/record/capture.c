@@ -39,7 +39,8 @@
  */
 #define SOURCE_WITHIN 1024
 
-const char *const capture_via_names[] = { "lttng", "packet", "bpf", "tcpdump", "best", NULL };
+const char *const capture_via_names[] = { "lttng",   "module", "bpf", "packet",
+					  "tcpdump", "best",   NULL };
 
 /* Maximum length of the name of a container or pod; Kubernetes allows 253 characters. */
 #define LONGEST_NAME 253
@@ -492,11 +493,16 @@ static bool is_capture_magic(const char *bytes)
 static unsigned int find_source(const struct buffer *in)
 {
 	const size_t size = in->len < SOURCE_WITHIN ? in->len : SOURCE_WITHIN;
+	char text[32];
 
-	if (memmem(in->data, size, " --via bpf ", strlen(" --via bpf ")))
-		return VIA_BPF;
-	return memmem(in->data, size, " --via packet ", strlen(" --via packet ")) ? VIA_PACKET :
-										    VIA_LTTNG;
+	for (unsigned int via = VIA_MODULE; via < VIA_TCPDUMP; via++) {
+		const int length = snprintf(text, sizeof(text), " --via %s ",
+					    capture_via_names[via]);
+
+		if (memmem(in->data, size, text, (size_t)length))
+			return via;
+	}
+	return VIA_LTTNG;
 }
 
 /*
@@ -652,10 +658,8 @@ bool captures_start(struct record_run *rec)
 const char *capture_source_text(const struct record_run *rec, const struct recorded_host *host)
 {
 	static const char *const texts[] = {
-		[VIA_LTTNG] = "",
-		[VIA_PACKET] = " (packet)",
-		[VIA_BPF] = " (bpf)",
-		[VIA_TCPDUMP] = " (tcpdump)",
+		[VIA_LTTNG] = "",	    [VIA_MODULE] = " (module)",	  [VIA_BPF] = " (bpf)",
+		[VIA_PACKET] = " (packet)", [VIA_TCPDUMP] = " (tcpdump)",
 	};
 
 	return rec->via == VIA_BEST ? texts[host->via] : "";

@@ -18,11 +18,11 @@ struct record_run;
 struct remote;
 
 /*
- * Sources of packets. VIA_LTTNG stands for no capture. VIA_BEST is the best of the other sources
+ * Sources of packets, the best one first. VIA_LTTNG stands for no capture. VIA_BEST is the best of the other sources
  * that works on a host. VIA_AUTO occurs only in options, and stands for VIA_LTTNG, or for
  * VIA_BEST if some host has no LTTng.
  */
-enum capture_via { VIA_LTTNG, VIA_PACKET, VIA_BPF, VIA_TCPDUMP, VIA_BEST, VIA_AUTO };
+enum capture_via { VIA_LTTNG, VIA_MODULE, VIA_BPF, VIA_PACKET, VIA_TCPDUMP, VIA_BEST, VIA_AUTO };
 extern const char *const capture_via_names[];
 
 /*

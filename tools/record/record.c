@@ -67,8 +67,8 @@ static const struct option_row options[] = {
 	       parse_record_folder_option, .at = offsetof(struct record_run, dir)),
 	{ .table = remote_options, .at = offsetof(struct record_run, all) },
 	OPTION("via", 0, "SOURCE",
-	       "record with lttng, or only packets with bpf, packet, tcpdump or\n"
-	       "the best of these, which do not need netsync on the hosts\n"
+	       "record with lttng, or only packets with module, bpf, packet,\n"
+	       "tcpdump or the best of these, which need no netsync on the hosts\n"
 	       "(default: lttng, or best if a host does not have LTTng)",
 	       parse_name_option, .at = offsetof(struct record_run, via),
 	       .names = capture_via_names),

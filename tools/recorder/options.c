@@ -33,8 +33,9 @@ static const char USAGE[] =
 	"      --force            overwrite files that exist\n"
 	"      --clock-log FILE   write to FILE how the clock is steered, for \"netsync sync\n"
 	"                         --clocks FILE\"; -: to standard error\n"
-	"      --via packet|bpf   record with a packet socket, or with BPF, which records all\n"
-	"                         network namespaces (default: BPF if the kernel allows it)\n"
+	"      --via SOURCE       record with netsync's kernel module (module) or with BPF (bpf),\n"
+	"                         which record all network namespaces, or with a packet socket\n"
+	"                         (packet); default: the first one of these that works\n"
 	"  -i, --interface NAME   record the packets of one network interface (default: all)\n"
 	"      --container NAME   record the container NAME, which is a name, an ID, the\n"
 	"                         beginning of an ID, or the PID of a process\n"
@@ -53,9 +54,11 @@ static const char USAGE[] =
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n"
 	"\n"
-	"With BPF only:\n"
+	"With the module or BPF only:\n"
 	"      --port PORT        record packets from or to PORT; repeat for more ports\n"
 	"      --host ADDRESS     record packets from or to ADDRESS; repeat for more addresses\n"
+	"\n"
+	"With BPF only:\n"
 	"      --cgroup FOLDER    record the packets of the control group at FOLDER, such as\n"
 	"                         /sys/fs/cgroup/system.slice/nginx.service\n"
 	"      --sampling N       record one of 2^N packets, the same packets on all hosts\n";
@@ -267,12 +270,11 @@ static bool parse_sampling_option(struct packet_selection *s, const char *value)
 
 static bool parse_source_option(struct recorder_options *o, const char *value)
 {
-	if (!strcmp(value, packet_socket_source.name))
-		o->via = &packet_socket_source;
-	else if (!strcmp(value, bpf_source.name))
-		o->via = &bpf_source;
-	else
-		complain_formatted("--via %s: give packet or bpf.", value);
+	for (int i = 0; i < NUM_SOURCES; i++)
+		if (!strcmp(value, packet_sources[i]->name))
+			o->via = packet_sources[i];
+	if (!o->via)
+		complain_formatted("--via %s: give module, bpf or packet.", value);
 	return o->via;
 }
 

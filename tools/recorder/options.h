@@ -22,6 +22,10 @@ struct recorder_options {
 	struct packet_selection selection;
 };
 
+/* All sources, the best one first (recorder.c). */
+#define NUM_SOURCES 3
+extern const struct packet_source *const packet_sources[NUM_SOURCES];
+
 /* Print a message with the name of the program. */
 __attribute__((format(printf, 1, 2))) void complain_formatted(const char *format, ...);
 

@@ -3,7 +3,7 @@
  * netsync-recorder writes the headers of all packets that a machine sends and receives to a capture.
  * It needs only the kernel, so that it runs on any machine that it is copied to.
  *
- *	packet-socket.c or probes.c -> frames.c (cut.c) -> pcapng.c
+ *	module-source.c, probes.c or packet-socket.c -> frames.c (cut.c) -> pcapng.c
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +31,9 @@
  * (packet-socket.c).
  */
 #define LAST_TURNS 2
+
+const struct packet_source *const packet_sources[] = { &module_source, &bpf_source,
+						       &packet_socket_source };
 
 static atomic_bool is_ended;
 
@@ -213,8 +216,8 @@ static bool open_outputs(struct frame_recorder *r, const struct recorder_options
 
 /*
  * Open a source. If a container shares its network namespace, only BPF selects the packets of the
- * container, by its control group. Otherwise, all packets of the namespace are recorded, and a
- * message says so.
+ * container, by its control group. If no other source is left, all packets of the namespace are
+ * recorded, and a message says so.
  */
 static bool open_source(const struct packet_source *source, const struct recorder_options *o,
 			char why[LONGEST_REASON])
@@ -222,7 +225,8 @@ static bool open_source(const struct packet_source *source, const struct recorde
 	const char *kind = o->pod ? "pod" : "container";
 	struct packet_selection selection = o->selection;
 
-	if (selection.is_shared && source == &packet_socket_source)
+	if (selection.is_shared &&
+	    (source == &packet_socket_source || (source == &module_source && o->via == source)))
 		selection.cgroup = 0;
 	if (!source->open(&selection, why))
 		return false;
@@ -236,25 +240,33 @@ static bool open_source(const struct packet_source *source, const struct recorde
 	return true;
 }
 
-/* Open the given source, or the best source that works, and report its name. */
+/*
+ * Open the given source, or the best source that works. If neither the module nor BPF works, report
+ * why not BPF, which needs nothing on the machine.
+ */
 static bool open_frame_source(struct frame_recorder *r, const struct recorder_options *o)
 {
-	char why[LONGEST_REASON], why_not[LONGEST_REASON];
+	char why[NUM_SOURCES][LONGEST_REASON];
+	int i = 0;
 
-	r->source = o->via ? o->via : &bpf_source;
-	if (open_source(r->source, o, why))
-		return true;
 	if (o->via) {
-		complain_formatted("--via %s: %s.", o->via->name, why);
+		r->source = o->via;
+		if (open_source(r->source, o, why[0]))
+			return true;
+		complain_formatted("--via %s: %s.", o->via->name, why[0]);
 		return false;
 	}
-	r->source = &packet_socket_source;
-	if (!open_source(r->source, o, why_not)) {
-		complain_formatted("No packets can be recorded: %s; and %s.", why_not, why);
+	while (i < NUM_SOURCES && !open_source(packet_sources[i], o, why[i]))
+		i++;
+	if (i == NUM_SOURCES) {
+		complain_formatted("No packets can be recorded: %s; and %s.", why[2], why[1]);
 		return false;
 	}
-	complain_formatted("recording this network namespace with a packet socket, because %s.",
-			   why);
+	r->source = packet_sources[i];
+	if (r->source == &packet_socket_source)
+		complain_formatted(
+			"recording this network namespace with a packet socket, because %s.",
+			why[1]);
 	return true;
 }
 

@@ -94,6 +94,6 @@ struct packet_source {
 	void (*close)(void);
 };
 
-extern const struct packet_source packet_socket_source, bpf_source;
+extern const struct packet_source module_source, bpf_source, packet_socket_source;
 
 #endif

@@ -39,6 +39,8 @@ static const char facts_script[] =
 	"say lockdown $(cat /sys/kernel/security/lockdown 2>/dev/null)\n"
 	"[ -r /sys/kernel/btf/vmlinux ] && say btf\n"
 	"command -v tcpdump >/dev/null && say tcpdump\n"
+	"{ [ -d /sys/module/netsync_probes ] || modinfo -n netsync-probes; } >/dev/null 2>&1 &&\n"
+	"	say module\n"
 	"command -v lttng-sessiond >/dev/null && say lttng-sessiond\n"
 	"{ [ -d /sys/module/lttng_tracer ] || modinfo -n lttng-tracer; } >/dev/null 2>&1 &&\n"
 	"	say lttng-modules\n" CAPTURE_FIND_PLACE "[ -n \"$place\" ] && say exec\n"
@@ -62,6 +64,7 @@ void host_facts_handle_line(struct host_facts *facts, const char *line)
 	} const flags[] = {
 		{ "btf", &facts->has_btf },
 		{ "tcpdump", &facts->has_tcpdump },
+		{ "module", &facts->has_module },
 		{ "lttng-sessiond", &facts->has_session_daemon },
 		{ "lttng-modules", &facts->has_lttng_modules },
 		{ "exec", &facts->can_execute },
@@ -122,7 +125,8 @@ static bool is_before_5_8(const char *release)
 void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagnosis *diag)
 {
 	const bool is_admin = facts->caps & ADMIN_CAP;
-	struct reasons lttng = { .length = 0 }, bpf, packet = lttng, tcpdump = lttng;
+	const char *const all = "packets of all network namespaces, before offloads";
+	struct reasons lttng = { .length = 0 }, module, bpf, packet = lttng, tcpdump = lttng;
 
 	diag->check = "sources";
 	add_reason(&lttng, true, "netsync is not installed (package netsync-record)");
@@ -132,7 +136,12 @@ void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagno
 		   "this machine has no netsync-recorder for that architecture");
 	add_reason(&packet, !facts->can_execute,
 		   "all directories for a program are mounted noexec");
-	bpf = packet;
+	module = bpf = packet;
+	add_reason(&module, !facts->has_module,
+		   "netsync's module is not installed for the running kernel");
+	add_reason(&module, strstr(facts->lockdown, "[confidentiality]"),
+		   "the kernel is locked down (confidentiality)");
+	add_reason(&module, !is_admin, "the user is not root");
 	add_reason(&packet, !(facts->caps & RAW_CAP), "the user is not root and lacks CAP_NET_RAW");
 	add_reason(&bpf, is_before_5_8(facts->release), "the kernel is older than 5.8");
 	add_reason(&bpf, !facts->has_btf, "the kernel has no BTF (/sys/kernel/btf/vmlinux)");
@@ -144,16 +153,16 @@ void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagno
 	add_reason(&tcpdump, !(facts->caps & RAW_CAP),
 		   "the user is not root and lacks CAP_NET_RAW");
 	judge_source(diag, "lttng", "", &lttng);
-	facts->can_use[VIA_BPF] = judge_source(diag, "bpf",
-					       "packets of all network namespaces, before offloads",
-					       &bpf);
+	facts->can_use[VIA_MODULE] = judge_source(diag, "module", all, &module);
+	facts->can_use[VIA_BPF] = judge_source(diag, "bpf", all, &bpf);
 	facts->can_use[VIA_PACKET] = judge_source(diag, "packet",
 						  "packets of one network namespace", &packet);
 	facts->can_use[VIA_TCPDUMP] = judge_source(
 		diag, "tcpdump",
 		"packets of one network namespace, without how the clock is steered", &tcpdump);
-	if (facts->can_use[VIA_BPF] || facts->can_use[VIA_PACKET] || facts->can_use[VIA_TCPDUMP])
-		return;
+	for (unsigned int via = VIA_MODULE; via <= VIA_TCPDUMP; via++)
+		if (facts->can_use[via])
+			return;
 	add_finding(diag, VERDICT_WRONG, "Nothing can be recorded there (%s, Linux %s).",
 		    facts->arch, facts->release);
 	if (!(facts->caps & RAW_CAP))
@@ -273,8 +282,8 @@ void examine_sources(const struct remotes *all, struct diagnosis *diags, int64_t
 		remotes_connect(&shells.all);
 		judge_shells(&shells, of);
 		remotes_close(&shells.all);
-		measure_source(&shells.all, shells.facts, VIA_BPF, time_ns, of, between);
-		measure_source(&shells.all, shells.facts, VIA_PACKET, time_ns, of, between);
+		for (unsigned int via = VIA_MODULE; via < VIA_TCPDUMP; via++)
+			measure_source(&shells.all, shells.facts, via, time_ns, of, between);
 	}
 	remotes_free(&shells.all);
 	free(shells.facts);

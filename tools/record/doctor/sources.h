@@ -22,6 +22,7 @@ struct host_facts {
 	bool has_btf;
 	bool can_execute; /* a directory allows programs to run */
 	bool has_tcpdump;
+	bool has_module; /* netsync's module is loaded or installed */
 	bool has_session_daemon, has_lttng_modules;
 	bool is_complete;	/* the last line has arrived */
 	bool can_use[VIA_AUTO]; /* result of host_facts_judge(), by enum capture_via */
