@@ -425,6 +425,17 @@ bool captures_have_begun(const struct live_input *live)
 	return all || (any && live_now_ms() - live->newest_ms >= GATHER_MS);
 }
 
+int captures_check_addresses(struct live_input *live)
+{
+	if (!live->has_begun || live->knows_owners)
+		return 0;
+	for (size_t i = 0; i < live->num_captures; i++)
+		if (!live->captures[i]->is_ready)
+			return 0;
+	live->knows_owners = true;
+	return pcap_check_given_addresses(live->io);
+}
+
 /* Has nothing been written for some time: neither packets nor clock readings? */
 static bool is_capture_idle(const struct live_input *live, const struct live_capture *capture)
 {

@@ -113,6 +113,7 @@ struct live_input {
 	int64_t inferred_ms; /* time of the last attempt to infer addresses */
 	bool wants_all;	     /* the caller does not wait for packets, but wants those that exist */
 	bool has_begun;	     /* the first hosts were numbered */
+	bool knows_owners;   /* the given addresses were checked */
 	int64_t newest_ms;   /* time at which a viewer was last attached to a session */
 	uint64_t packets;    /* number of packets read in this call */
 };
@@ -196,6 +197,11 @@ int captures_read(struct live_input *live);
 bool captures_are_behind(const struct live_input *live);
 /* Have the first packets of all captures been found, or were they awaited long enough? */
 bool captures_have_begun(const struct live_input *live);
+/*
+ * Check once that each given address belongs to the host of a capture, when all hosts are known.
+ * Return 0, or the result of io_fail().
+ */
+int captures_check_addresses(struct live_input *live);
 /*
  * Return the time up to which a capture was read. INT64_MIN if it is not known; INT64_MAX if the
  * other hosts shall not wait for its packets.

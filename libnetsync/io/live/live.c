@@ -103,6 +103,8 @@ static int receive_all(struct live_input *live, int timeout_ms)
 	if (!ret)
 		ret = begin_live_hosts(live);
 	if (!ret)
+		ret = captures_check_addresses(live);
+	if (!ret)
 		ret = captures_read(live);
 	return ret ? ret : live_advance_hosts(live);
 }

@@ -325,7 +325,7 @@ static bool has_capture_of_host(const struct netsync_io *io, const char *host)
  * mistyped, unless captures were skipped, for example on a failed disk: the host may be that of a
  * skipped capture.
  */
-static int check_given_addresses(struct netsync_io *io)
+int pcap_check_given_addresses(struct netsync_io *io)
 {
 	for (size_t i = 0; i < io->owns->num; i++) {
 		const struct own_addresses *own = &io->owns->own[i];
@@ -432,7 +432,7 @@ static int refuse_capture(struct netsync_io *io, const struct trace *capture)
 int pcap_prepare(struct netsync_io *io)
 {
 	bool wanted = false;
-	int ret = check_given_addresses(io);
+	int ret = pcap_check_given_addresses(io);
 
 	if (!ret)
 		ret = pcap_report_groups(io);

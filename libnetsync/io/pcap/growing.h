@@ -27,6 +27,11 @@ int pcap_begin_growing(struct trace *trace);
  * the file cannot be used. Return an enum growth, or a negative value after io_fail().
  */
 int pcap_read_growing(struct trace *trace, struct disk_file *from, int64_t until_ns);
+/*
+ * Check that each host to which the caller gave addresses has a capture. Return 0, or the result of
+ * io_fail().
+ */
+int pcap_check_given_addresses(struct netsync_io *io);
 /* Return why some packets were not used (a clause), or NULL if all were used. */
 const char *pcap_explain_unused(const struct trace *trace);
 /* Are these the first bytes of an uncompressed capture? */
