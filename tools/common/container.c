@@ -52,6 +52,33 @@ static size_t measure_container_id(const char *at, bool is_name)
 	return length < CONTAINER_ID_SIZE ? length : 0;
 }
 
+/* Return the value of a hexadecimal digit, or -1. */
+static int get_hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/*
+ * Copy the ID or name of a container. In names, decode the characters that systemd writes as \xHH,
+ * such as "-" (systemd-escape(1)), unless the result could not be printed.
+ */
+static void copy_container_id(char to[CONTAINER_ID_SIZE], const char *id, size_t length,
+			      bool is_name)
+{
+	const char *end = id + length;
+
+	while (id < end) {
+		const bool is_escape = is_name && end - id >= 4 && id[0] == '\\' && id[1] == 'x' &&
+				       get_hex_digit(id[2]) >= 0 && get_hex_digit(id[3]) >= 0;
+		const int c = is_escape ? get_hex_digit(id[2]) * 16 + get_hex_digit(id[3]) : *id;
+		const bool is_decoded = is_escape && c > ' ' && c <= '~';
+
+		*to++ = is_decoded ? (char)c : *id;
+		id += is_decoded ? 4 : 1;
+	}
+	*to = '\0';
+}
+
 bool container_find_group(const char *line, struct container_group *found)
 {
 	const char *last = NULL;
@@ -69,7 +96,7 @@ bool container_find_group(const char *line, struct container_group *found)
 				continue;
 			found->kind = kinds[i].kind;
 			found->has_name = kinds[i].has_name;
-			snprintf(found->id, sizeof(found->id), "%.*s", (int)length, id);
+			copy_container_id(found->id, id, length, kinds[i].has_name);
 			found->length = (size_t)(id - line) + strcspn(id, "/\n");
 			last = id;
 			break;

@@ -15,19 +15,24 @@
 /* Time limit for the answer of a runtime, ns, and maximum size of the answer, bytes. Chosen. */
 #define ANSWER_NS (5 * NS_PER_S)
 #define ANSWER_SIZE (4u << 20)
+/* What the names of containers of Kubernetes begin with (nerdctl, pkg/labels/k8slabels). */
+#define KUBERNETES_NAME "k8s://"
 /* Time between checks whether a runtime has ended, ms. Chosen. */
 #define END_CHECK_MS 5
 
 /*
- * The output of each command has a container in each line. The first three print the ID, the name
- * and, with Podman, the pod. crictl prints a table with a header.
+ * The output of each command has a container in each line. All but the last print the ID, the
+ * name and, with Podman, the pod. crictl prints a table with a header. The containers of Kubernetes
+ * are in a namespace of containerd, which nerdctl does not list by default.
  */
 static const struct {
-	char *argv[6];
+	char *argv[8];
 	bool is_table;
 } runtimes[] = {
 	{ .argv = { "docker", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}" } },
 	{ .argv = { "podman", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}} {{.PodName}}" } },
+	{ .argv = { "nerdctl", "--namespace", "k8s.io", "ps", "--no-trunc", "--format",
+		    "{{.ID}} {{.Names}}" } },
 	{ .argv = { "nerdctl", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}" } },
 	{ .argv = { "crictl", "ps", "--no-trunc" }, .is_table = true },
 };
@@ -173,6 +178,19 @@ static void take_table_row(struct running_container *c, const char *line, const 
 		copy_container_name(c->pod, name, length);
 }
 
+/* Take the name that nerdctl has for containers of Kubernetes, "NAMESPACE/POD/CONTAINER". */
+static void take_kubernetes_name(struct running_container *c, const char *text)
+{
+	const char *pod = text + strcspn(text, "/ "), *name;
+
+	if (*pod++ != '/')
+		return;
+	name = pod + strcspn(pod, "/ ");
+	copy_container_name(c->pod, pod, (size_t)(name - pod));
+	if (*name++ == '/')
+		copy_container_name(c->name, name, strcspn(name, "/ "));
+}
+
 /* Take "ID NAME[,NAME...] [POD]". */
 static void take_named_row(struct running_container *c, const char *line)
 {
@@ -180,6 +198,10 @@ static void take_named_row(struct running_container *c, const char *line)
 
 	if (*name++ != ' ')
 		return;
+	if (!strncmp(name, KUBERNETES_NAME, strlen(KUBERNETES_NAME))) {
+		take_kubernetes_name(c, name + strlen(KUBERNETES_NAME));
+		return;
+	}
 	copy_container_name(c->name, name, strcspn(name, " ,"));
 	name += strcspn(name, " ");
 	if (*name)
