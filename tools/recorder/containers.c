@@ -239,7 +239,7 @@ static void explain_choice(const struct running_containers *all, const char *opt
 				   option, value, kind, text);
 	else
 		complain_formatted(
-			"%s %s: no running %s was found; run this as root in the process namespace of the host.",
+			"%s %s: no running %s was found; run this as root, or with CAP_SYS_PTRACE, in the process namespace of the host.",
 			option, value, kind);
 }
 

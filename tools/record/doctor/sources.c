@@ -25,6 +25,9 @@
 #define BPF_CAPS (UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON)
 #define ADMIN_CAP (UINT64_C(1) << CAP_SYS_ADMIN)
 #define RAW_CAP (UINT64_C(1) << CAP_NET_RAW)
+#define PTRACE_CAP (UINT64_C(1) << CAP_SYS_PTRACE)
+/* The initial process namespace, as readlink(1) prints it (PROC_PID_INIT_INO of Linux). */
+#define INITIAL_PROCESSES "pid:[4026531836]"
 
 static const char facts_script[] =
 	"{\n"
@@ -36,6 +39,7 @@ static const char facts_script[] =
 	"say arch $(uname -m)\n"
 	"say release $(uname -r)\n"
 	"say caps $(sed -n 's/^CapEff:[^0-9a-f]*//p' /proc/self/status 2>/dev/null)\n"
+	"say processes $(readlink /proc/self/ns/pid 2>/dev/null)\n"
 	"say lockdown $(cat /sys/kernel/security/lockdown 2>/dev/null)\n"
 	"[ -r /sys/kernel/btf/vmlinux ] && say btf\n"
 	"command -v tcpdump >/dev/null && say tcpdump\n"
@@ -77,6 +81,8 @@ void host_facts_handle_line(struct host_facts *facts, const char *line)
 		copy_fact(facts->release, sizeof(facts->release), line + 8);
 	else if (!strncmp(line, "lockdown ", 9))
 		copy_fact(facts->lockdown, sizeof(facts->lockdown), line + 9);
+	else if (!strncmp(line, "processes ", 10))
+		facts->sees_processes = !strcmp(line + 10, INITIAL_PROCESSES);
 	else if (!strncmp(line, "caps ", 5))
 		facts->caps = strtoull(line + 5, NULL, 16);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
@@ -122,6 +128,25 @@ static bool is_before_5_8(const char *release)
 	       (major < 5 || (major == 5 && minor < 8));
 }
 
+/* Can --container and --pod find containers? This needs the namespaces of other users' processes. */
+static void judge_containers(const struct host_facts *facts, struct diagnosis *diag)
+{
+	struct reasons reasons = { .length = 0 };
+
+	add_reason(&reasons, !(facts->caps & PTRACE_CAP),
+		   "the user is not root and lacks CAP_SYS_PTRACE");
+	add_reason(
+		&reasons, !facts->sees_processes,
+		"the shell does not run in the process namespace of the host (in Kubernetes, hostPID: true)");
+	if (reasons.length)
+		add_finding(diag, VERDICT_NOTE,
+			    "Containers cannot be selected by --container or --pod: %s.",
+			    reasons.text);
+	else
+		add_finding(diag, VERDICT_GOOD,
+			    "Containers can be selected by --container and --pod.");
+}
+
 void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagnosis *diag)
 {
 	const bool is_admin = facts->caps & ADMIN_CAP;
@@ -160,6 +185,8 @@ void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagno
 	facts->can_use[VIA_TCPDUMP] = judge_source(
 		diag, "tcpdump",
 		"packets of one network namespace, without how the clock is steered", &tcpdump);
+	if (facts->can_use[VIA_MODULE] || facts->can_use[VIA_BPF] || facts->can_use[VIA_PACKET])
+		judge_containers(facts, diag);
 	for (unsigned int via = VIA_MODULE; via <= VIA_TCPDUMP; via++)
 		if (facts->can_use[via])
 			return;
