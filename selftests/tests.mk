@@ -92,6 +92,12 @@ $(SIMULATED): selftests/recorder/simulated.c tools/recorder/pcapng.c tools/recor
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
 
+# Counts BPF programs in a guest that has nothing but sshd, for selftests/recorder/test_guests.
+BPF_PROGRAMS := $(BUILD)/selftests/recorder/bpf-programs
+$(BPF_PROGRAMS): selftests/recorder/bpf-programs.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) $(CFLAGS) -static $(LDFLAGS) -o $@ $<
+
 # A source component with all features of babeltrace2, for tests of copying.
 KINDS := $(BUILD)/selftests/plugins/babeltrace-plugin-kinds.so
 $(KINDS): selftests/tools/kinds.c
@@ -227,7 +233,7 @@ $(BUILD)/selftests/bpf/clock: module/clock.h
 -include $(LIB_TESTS:=.d) $(PARSE_TEST).d $(GUEST_PROGS:=.d) $(FIELD_PROGS:=.d)
 
 .PHONY: tests guest-programs
-tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(FAST_CLOCK) $(SIMULATED) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
+tests: $(LIB_TESTS) $(filter $(BUILD)/%,$(RECORDER_TESTS)) $(PARSE_TEST) $(SAMPLES_TESTS) $(KINDS) $(STUCK) $(FAST_CLOCK) $(SIMULATED) $(BPF_PROGRAMS) $(DIRECT_WALK) $(ALL_EVENTS) $(FIELD_PROGS) guest-programs
 guest-programs: $(GUEST_PROGS) $(BPF_PROGS)
 
 # Use all processors, unless the command line sets the number of jobs.
@@ -282,6 +288,13 @@ check-across:
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run selftests/across/test_dlm selftests/across/test_path \
 		selftests/across/test_path_lttng
+
+# Recording on guests that have only sshd, once for each of RELEASES.
+.PHONY: check-sshd
+check-sshd:
+	selftests/rig/setup build check guest kernels
+	$(MAKE) $(PARALLEL) --no-print-directory all tests
+	RELEASES='$(RELEASES)' selftests/run selftests/recorder/test_guests
 
 # Tests that take long or need a browser.
 FORMAT_TESTS := selftests/report/test_browser selftests/report/test_gantt \
