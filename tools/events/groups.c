@@ -247,7 +247,8 @@ static void find_event_groups(struct groups *groups)
 			.first_ns = INT64_MAX,
 			.last_ns = INT64_MIN,
 		};
-		if (!base->hosts[host].clock)
+		if (!base->hosts[host].clock ||
+		    (groups->reader->host != GROUPS_ALL_HOSTS && groups->reader->host != host))
 			continue;
 		for (uint32_t i = 0; i < netsync_io_num_traces(base->io); i++) {
 			const struct netsync_io_trace trace = get_io_trace_info(base->io, i);

@@ -27,8 +27,12 @@ struct group_state {
 	uint32_t num_cpus; /* number of the host's CPUs, according to its events; 0 if unknown */
 };
 
+/* All hosts, for groups_reader.host. */
+#define GROUPS_ALL_HOSTS UINT32_MAX
+
 struct groups_reader {
 	const struct timebase *base;
+	uint32_t host;	    /* number of the only host to read, or GROUPS_ALL_HOSTS */
 	const char *action; /* name of the work in messages, such as "writing" */
 	FILE *out;	    /* file that child processes write to */
 	/* Write all buffered output to @out. NULL if output is not buffered. */

@@ -53,6 +53,12 @@ int timebase_explain(const struct timebase *base, const struct input *input, int
  */
 bool timebase_correct_time(const struct timebase_host *host, int64_t time_ns, int64_t *time_ref);
 
+/*
+ * Find the time of a host whose corrected time is @time_ref, within a few ns. Return false if it
+ * does not fit into 64 bits.
+ */
+bool timebase_find_host_time(const struct timebase_host *host, int64_t time_ref, int64_t *time_ns);
+
 /* Return whether a corrected time is within the window. */
 static inline bool timebase_contains(const struct timebase *base, int64_t time_ref)
 {

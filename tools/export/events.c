@@ -320,7 +320,8 @@ static void end_exported_group(void *data, const struct event_group *group,
 	const char *host = job->export->base->hosts[group->host].name;
 
 	job->timeline->num_early += state->number;
-	if (state->num_cpus && group->host >= TIMELINE_MAX_THREAD_HOSTS)
+	if (state->num_cpus && !job->timeline->is_machine &&
+	    group->host >= TIMELINE_MAX_THREAD_HOSTS)
 		complain(
 			"warning: %s: Perfetto's thread and scheduling tables can hold only %d hosts, and this host did not fit; its threads are written as state tracks instead.",
 			host, TIMELINE_MAX_THREAD_HOSTS);
@@ -332,11 +333,12 @@ static void end_exported_group(void *data, const struct event_group *group,
 	job->num_cpus += state->num_cpus;
 }
 
-bool perfetto_events(struct timeline *timeline, const struct export *export)
+bool perfetto_events(struct timeline *timeline, const struct export *export, uint32_t host)
 {
 	struct events_job job = { .timeline = timeline, .export = export };
 	const struct groups_reader reader = {
 		.base = export->base,
+		.host = host,
 		.action = "writing",
 		.out = timeline->out,
 		.flush = flush_timeline,

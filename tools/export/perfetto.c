@@ -7,10 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "events/groups.h"
 #include "perfetto.h"
 
 struct perfetto {
-	struct timeline timeline;
+	struct timeline *timeline;
 	const struct export *export;
 	uint64_t messages; /* number of messages written so far */
 };
@@ -132,8 +133,8 @@ static bool put_perfetto_packet(void *data, const void *record)
 	event.num_args = args.num;
 	event.name = format_packet_name(name, pkt->protocol, pkt->fields & NETSYNC_HAS_PORTS,
 					pkt->sport, pkt->dport);
-	p->timeline.format->packet(&p->timeline, &event);
-	return !ferror(p->timeline.out);
+	p->timeline->format->packet(p->timeline, &event);
+	return !ferror(p->timeline->out);
 }
 
 /* Put an end of a message whose packet event is not known. */
@@ -145,7 +146,7 @@ static void put_message_end(struct perfetto *p, struct track track, int64_t time
 		track, time_ns, "packet", name, &host, 1,
 	};
 
-	p->timeline.format->packet(&p->timeline, &event);
+	p->timeline->format->packet(p->timeline, &event);
 }
 
 static bool put_perfetto_message(void *data, const void *record)
@@ -179,8 +180,8 @@ static bool put_perfetto_message(void *data, const void *record)
 				"receive", from->name);
 	}
 	message.id = ++p->messages;
-	p->timeline.format->message(&p->timeline, &message);
-	return !ferror(p->timeline.out);
+	p->timeline->format->message(p->timeline, &message);
+	return !ferror(p->timeline->out);
 }
 
 /* ---- the whole file ------------------------------------------------------- */
@@ -196,7 +197,7 @@ static void name_packet_tracks(struct perfetto *p)
 		{ TRACK_SENT, "messages out" },
 		{ TRACK_RECEIVED, "messages in" },
 	};
-	struct timeline *timeline = &p->timeline;
+	struct timeline *timeline = p->timeline;
 
 	for (uint32_t i = 0; i < p->export->base->num_hosts; i++) {
 		if (!p->export->base->hosts[i].clock)
@@ -207,21 +208,21 @@ static void name_packet_tracks(struct perfetto *p)
 	}
 }
 
-static bool put_all_events(struct perfetto *p)
+bool perfetto_messages(struct timeline *timeline, const struct export *export)
 {
-	const struct export *export = p->export;
+	struct perfetto p = { .timeline = timeline, .export = export };
 
-	name_packet_tracks(p);
-	return spool_read_records(export->packets, put_perfetto_packet, p) &&
-	       spool_read_records(export->messages, put_perfetto_message, p) &&
-	       (!export->events || perfetto_events(&p->timeline, export));
+	name_packet_tracks(&p);
+	return spool_read_records(export->packets, put_perfetto_packet, &p) &&
+	       spool_read_records(export->messages, put_perfetto_message, &p);
 }
 
 bool export_perfetto(FILE *out, const struct export *export)
 {
-	struct perfetto p = { .export = export };
-	const bool ok = timeline_open(&p.timeline, export->timeline, out, export->base) &&
-			put_all_events(&p);
+	struct timeline timeline;
+	const bool ok = timeline_open(&timeline, export->timeline, out, export->base) &&
+			perfetto_messages(&timeline, export) &&
+			(!export->events || perfetto_events(&timeline, export, GROUPS_ALL_HOSTS));
 
-	return timeline_close(&p.timeline, ok, "packets, messages and events");
+	return timeline_close(&timeline, ok, "packets, messages and events");
 }

@@ -2,7 +2,7 @@
 /*
  * Write the actions of a host's scheduler, one for each event, for a format with scheduling tables.
  * Viewers derive the running thread of each CPU and the state of each thread from these actions.
- * CPUs are numbered across all hosts.
+ * CPUs are numbered across all hosts of the file.
  */
 #include "perfetto.h"
 
@@ -11,7 +11,8 @@
 
 bool scheduling_can_add_host(const struct threads *threads)
 {
-	return threads->timeline->format->sched && threads->host < TIMELINE_MAX_THREAD_HOSTS &&
+	return threads->timeline->format->sched &&
+	       (threads->timeline->is_machine || threads->host < TIMELINE_MAX_THREAD_HOSTS) &&
 	       threads->first_cpu < TIMELINE_MAX_CPUS;
 }
 
@@ -41,6 +42,10 @@ static void put_sched_event(struct threads *threads, struct timeline_sched event
 	event.host = threads->host;
 	event.cpu = threads->first_cpu + cpu;
 	event.time_ns = time_ns;
+	if (threads->timeline->is_machine &&
+	    !timebase_find_host_time(&threads->export->base->hosts[threads->host], time_ns,
+				     &event.time_ns))
+		return;
 	threads->timeline->format->sched(threads->timeline, &event);
 }
 

@@ -38,6 +38,7 @@ static bool read_host_graphs(struct critical_path *path)
 	struct graph_search finding = { .path = path };
 	const struct groups_reader reader = {
 		.base = path->base,
+		.host = GROUPS_ALL_HOSTS,
 		.action = "reading",
 		.out = path->graph.file,
 		.read = read_group_graph,

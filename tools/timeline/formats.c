@@ -55,21 +55,70 @@ void timeline_format_thread_name(char name[TIMELINE_THREAD_NAME_SIZE],
 		 *thread->name ? thread->name : "thread", thread->tid);
 }
 
+/* Begin a file. The members of @timeline that describe the kind of file are set. */
+static bool begin_timeline(struct timeline *timeline, const struct timebase *base)
+{
+	timeline->base_ns = timebase_find_second(base);
+	timeline->has_wall = timebase_find_wall_shift(base, &timeline->wall_shift_ns);
+	if (__builtin_add_overflow(timeline->base_ns, timeline->shift_ns, &timeline->base_ns))
+		timeline->base_ns = 0;
+	if (__builtin_sub_overflow(timeline->wall_shift_ns, timeline->shift_ns,
+				   &timeline->wall_shift_ns))
+		timeline->has_wall = false;
+	return timeline->format->begin(timeline, base->reference);
+}
+
+static void name_timeline_host(struct timeline *timeline, const struct timebase *base,
+			       uint32_t host)
+{
+	timeline->format->name(timeline, (struct track){ host, TRACK_HOST, 0 },
+			       base->hosts[host].name);
+}
+
+static void name_timeline_hosts(struct timeline *timeline, const struct timebase *base)
+{
+	for (uint32_t i = 0; i < base->num_hosts; i++)
+		if (base->hosts[i].clock)
+			name_timeline_host(timeline, base, i);
+}
+
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
 		   const struct timebase *base)
 {
-	*timeline = (struct timeline){
-		.format = format,
-		.out = out,
-		.base_ns = timebase_find_second(base),
-	};
-	timeline->has_wall = timebase_find_wall_shift(base, &timeline->wall_shift_ns);
-	if (!format->begin(timeline, base->reference))
+	*timeline = (struct timeline){ .format = format, .out = out };
+	if (!begin_timeline(timeline, base))
 		return false;
-	for (uint32_t i = 0; i < base->num_hosts; i++)
-		if (base->hosts[i].clock)
-			format->name(timeline, (struct track){ i, TRACK_HOST, 0 },
-				     base->hosts[i].name);
+	name_timeline_hosts(timeline, base);
+	return true;
+}
+
+bool timeline_open_messages(struct timeline *timeline, FILE *out, const struct timebase *base,
+			    int64_t shift_ns)
+{
+	*timeline = (struct timeline){
+		.format = &protobuf_format,
+		.out = out,
+		.shift_ns = shift_ns,
+	};
+	if (!begin_timeline(timeline, base))
+		return false;
+	name_timeline_hosts(timeline, base);
+	return true;
+}
+
+bool timeline_open_machine(struct timeline *timeline, FILE *out, const struct timebase *base,
+			   int64_t shift_ns, uint32_t host, int64_t host_shift_ns)
+{
+	*timeline = (struct timeline){
+		.format = &protobuf_format,
+		.out = out,
+		.shift_ns = shift_ns,
+		.is_machine = true,
+		.sched_shift_ns = host_shift_ns,
+	};
+	if (!begin_timeline(timeline, base))
+		return false;
+	name_timeline_host(timeline, base, host);
 	return true;
 }
 

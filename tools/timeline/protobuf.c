@@ -35,10 +35,10 @@ typedef Perfetto__Protos__InternedString InternedString;
  * day.
  */
 enum {
-	CLOCK_OF_DAY = 1,   /* REALTIME */
-	CLOCK_OF_TRACE = 6, /* BOOTTIME */
-	CLOCK_DELTA = 64,   /* clock of ns since the previous packet */
-	CLOCK_BASE,	    /* clock of ns since sequence.base_ns */
+	CLOCK_OF_DAY = TIMELINE_REALTIME,
+	CLOCK_OF_TRACE = TIMELINE_BOOTTIME,
+	CLOCK_DELTA = 64, /* clock of ns since the previous packet */
+	CLOCK_BASE,	  /* clock of ns since sequence.base_ns */
 };
 
 /*
@@ -133,17 +133,11 @@ static void flush_packed_packets(struct timeline *timeline)
 	seq->num_packed = 0;
 }
 
-void protobuf_put_packet(struct timeline *timeline, TracePacket *packet)
+void protobuf_append_packet(struct timeline *timeline, TracePacket *packet)
 {
 	struct sequence *seq = timeline->own;
-	size_t size;
+	const size_t size = pack_packet(packet, NULL);
 
-	packet->has_trusted_packet_sequence_id = true;
-	packet->trusted_packet_sequence_id = seq->number;
-	packet->has_sequence_flags = true;
-	if (!packet->sequence_flags)
-		packet->sequence_flags = NEEDS_STATE;
-	size = pack_packet(packet, NULL);
 	if (seq->num_packed + size > BLOCK)
 		flush_packed_packets(timeline);
 	if (seq->num_packed + size > seq->packed_room) {
@@ -160,11 +154,36 @@ void protobuf_put_packet(struct timeline *timeline, TracePacket *packet)
 	seq->num_packed += pack_packet(packet, seq->packed + seq->num_packed);
 }
 
+void protobuf_put_packet(struct timeline *timeline, TracePacket *packet)
+{
+	const struct sequence *seq = timeline->own;
+
+	packet->has_trusted_packet_sequence_id = true;
+	packet->trusted_packet_sequence_id = seq->number;
+	packet->has_sequence_flags = true;
+	if (!packet->sequence_flags)
+		packet->sequence_flags = NEEDS_STATE;
+	protobuf_append_packet(timeline, packet);
+}
+
+int64_t protobuf_shift_time(int64_t time_ns, int64_t shift_ns)
+{
+	int64_t shifted_ns;
+
+	return __builtin_add_overflow(time_ns, shift_ns, &shifted_ns) ? INT64_MIN : shifted_ns;
+}
+
 static void set_packet_time(struct timeline *timeline, TracePacket *packet, int64_t time_ns)
 {
 	struct sequence *seq = timeline->own;
 
+	time_ns = protobuf_shift_time(time_ns, timeline->shift_ns);
 	packet->has_timestamp = true;
+	/* Perfetto does not correct times without the number of a clock. */
+	if (timeline->is_machine) {
+		packet->timestamp = time_ns;
+		return;
+	}
 	if (time_ns >= seq->last_ns) {
 		packet->timestamp = time_ns - seq->last_ns;
 		seq->last_ns = time_ns;
@@ -285,8 +304,18 @@ static void set_snapshot_clock(Clock *clock, uint32_t id, int64_t time_ns)
 	clock->is_incremental = id == CLOCK_DELTA;
 }
 
+static void put_state_cleared(struct timeline *timeline, TracePacket *packet, bool is_first)
+{
+	packet->sequence_flags = STATE_CLEARED;
+	packet->has_first_packet_on_sequence = is_first;
+	packet->first_packet_on_sequence = is_first;
+	packet->has_previous_packet_dropped = is_first;
+	packet->previous_packet_dropped = is_first;
+	protobuf_put_packet(timeline, packet);
+}
+
 /* Put a packet that contains clocks and defaults, and resets strings and times. */
-static void begin_sequence_state(struct timeline *timeline, bool is_first)
+static void begin_clock_state(struct timeline *timeline, bool is_first)
 {
 	struct sequence *seq = timeline->own;
 	TracePacketDefaults defaults = PERFETTO__PROTOS__TRACE_PACKET_DEFAULTS__INIT;
@@ -316,12 +345,22 @@ static void begin_sequence_state(struct timeline *timeline, bool is_first)
 	packet.timestamp = seq->last_ns;
 	packet.has_timestamp_clock_id = true;
 	packet.timestamp_clock_id = CLOCK_OF_TRACE;
-	packet.sequence_flags = STATE_CLEARED;
-	packet.has_first_packet_on_sequence = is_first;
-	packet.first_packet_on_sequence = is_first;
-	packet.has_previous_packet_dropped = is_first;
-	packet.previous_packet_dropped = is_first;
-	protobuf_put_packet(timeline, &packet);
+	put_state_cleared(timeline, &packet, is_first);
+}
+
+/* Put a packet that resets strings and times. */
+static void begin_sequence_state(struct timeline *timeline, bool is_first)
+{
+	TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
+
+	/*
+	 * If a file relates clocks, Perfetto converts its times only by these relations, and not by
+	 * those in another file.
+	 */
+	if (timeline->is_machine)
+		put_state_cleared(timeline, &packet, is_first);
+	else
+		begin_clock_state(timeline, is_first);
 }
 
 /* If there are MAX_STRINGS strings, discard all of them. */
@@ -477,8 +516,10 @@ static void put_named_event(struct timeline *timeline, const struct timeline_eve
  */
 static bool is_event_early(struct timeline *timeline, int64_t time_ns)
 {
-	timeline->num_early += time_ns < 0;
-	return time_ns < 0;
+	const bool is_early = protobuf_shift_time(time_ns, timeline->shift_ns) < 0;
+
+	timeline->num_early += is_early;
+	return is_early;
 }
 
 static void put_track_instant(struct timeline *timeline, const struct timeline_event *event)
@@ -541,6 +582,13 @@ static bool begin_protobuf(struct timeline *timeline, const char *reference)
 	(void)reference;
 	timeline->own = calloc(1, sizeof(struct sequence));
 	return timeline->own && begin_sequence(timeline, 0);
+}
+
+bool protobuf_open_packets(struct timeline *timeline, FILE *out)
+{
+	*timeline = (struct timeline){ .format = &protobuf_format, .out = out };
+	timeline->own = calloc(1, sizeof(struct sequence));
+	return timeline->own;
 }
 
 static void release_sequence(struct timeline *timeline)

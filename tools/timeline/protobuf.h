@@ -3,6 +3,7 @@
  * Declarations that the files of Perfetto's own format share:
  *
  *	protobuf.c	packets, blocks of them, and events on tracks
+ *	clocks.c	packets that relate clocks
  *	tables.c	tracks, and the events that fill Perfetto's tables of processes, threads
  *			and scheduling
  */
@@ -16,8 +17,14 @@ typedef Perfetto__Protos__TracePacket TracePacket;
 
 /* ---- protobuf.c ---------------------------------------------------------- */
 
+/* Open a file of packets that belong to no sequence. Return false if out of memory. */
+bool protobuf_open_packets(struct timeline *timeline, FILE *out);
+/* Put a packet that belongs to no sequence. */
+void protobuf_append_packet(struct timeline *timeline, TracePacket *packet);
 /* Put a packet. The packet gets the number of the current sequence. */
 void protobuf_put_packet(struct timeline *timeline, TracePacket *packet);
+/* Return a time plus a shift, or INT64_MIN if the sum does not fit into 64 bits. */
+int64_t protobuf_shift_time(int64_t time_ns, int64_t shift_ns);
 /*
  * Return a text as UTF-8. If @text is ASCII, return @text itself. Otherwise, return a copy. The
  * copy is also stored in *@owned, and the caller frees it. Return NULL if out of memory.

@@ -13,6 +13,9 @@
  *	nginx	thread 10000812 of process 10000000: web's thread 812
  *	db	process 20000000
  *
+ * A file of one machine (struct timeline) has the numbers of its threads and CPUs instead, and a
+ * process with a number that no process has.
+ *
  * Actions of schedulers are written as ftrace events, because Perfetto reads them from
  * there.
  */
@@ -46,24 +49,27 @@ static int32_t get_track_rank(struct track track)
 }
 
 /* Return whether this host can have a process number. */
-static bool has_perfetto_pid(uint32_t host)
+static bool has_perfetto_pid(const struct timeline *timeline, uint32_t host)
 {
-	return host < TIMELINE_MAX_THREAD_HOSTS;
+	return timeline->is_machine || host < TIMELINE_MAX_THREAD_HOSTS;
 }
 
 /*
  * Return Perfetto's number for a thread of a host. If @number is 0, return the number for the
  * process of the host.
  */
-static int32_t make_perfetto_tid(uint32_t host, uint32_t number)
+static int32_t make_perfetto_tid(const struct timeline *timeline, uint32_t host, uint32_t number)
 {
+	if (timeline->is_machine)
+		return (int32_t)(number ? number : TRACK_NUMBERS);
 	return (int32_t)((host + 1) * TRACK_NUMBERS + number);
 }
 
 /* Return Perfetto's number for a scheduled thread. 0 is the idle thread, which all hosts share. */
-static int32_t make_perfetto_task_tid(uint32_t host, const struct timeline_task *task)
+static int32_t make_perfetto_task_tid(const struct timeline *timeline, uint32_t host,
+				      const struct timeline_task *task)
 {
-	return task->number ? make_perfetto_tid(host, task->number) : 0;
+	return task->number ? make_perfetto_tid(timeline, host, task->number) : 0;
 }
 
 /* ---- tracks ------------------------------------------------------------- */
@@ -97,9 +103,9 @@ static void put_host_track(struct timeline *timeline, struct track track, const 
 	descriptor.has_child_ordering = true;
 	descriptor.child_ordering = EXPLICIT_ORDER;
 	process.has_pid = true;
-	process.pid = make_perfetto_tid(track.host, 0);
+	process.pid = make_perfetto_tid(timeline, track.host, 0);
 	process.process_name = protobuf_make_text(name, &owned);
-	if (has_perfetto_pid(track.host) && process.process_name)
+	if (has_perfetto_pid(timeline, track.host) && process.process_name)
 		descriptor.process = &process;
 	put_track_descriptor(timeline, &descriptor, track, name);
 	free(owned);
@@ -145,9 +151,9 @@ static void put_thread_track(struct timeline *timeline, const struct timeline_th
 	char *owned;
 
 	thread.has_pid = true;
-	thread.pid = make_perfetto_tid(host, 0);
+	thread.pid = make_perfetto_tid(timeline, host, 0);
 	thread.has_tid = true;
-	thread.tid = make_perfetto_tid(host, of->number);
+	thread.tid = make_perfetto_tid(timeline, host, of->number);
 	thread.thread_name = protobuf_make_text(of->name, &owned);
 	if (!thread.thread_name)
 		timeline->failed = true;
@@ -166,7 +172,7 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 	char name[TIMELINE_THREAD_NAME_SIZE];
 
 	timeline_format_thread_name(name, thread);
-	if (!has_perfetto_pid(host)) {
+	if (!has_perfetto_pid(timeline, host)) {
 		protobuf_name_track(timeline, thread->track, name);
 		return;
 	}
@@ -176,6 +182,12 @@ void protobuf_name_thread(struct timeline *timeline, const struct timeline_threa
 }
 
 /* ---- scheduling --------------------------------------------------------- */
+
+static int64_t get_sched_time(const struct timeline *timeline, const struct timeline_sched *event)
+{
+	return protobuf_shift_time(event->time_ns, timeline->is_machine ? timeline->sched_shift_ns :
+									  timeline->shift_ns);
+}
 
 /* Put an ftrace event. If @ftrace is NULL, events were lost. */
 static void put_ftrace_event(struct timeline *timeline, const struct timeline_sched *event,
@@ -194,9 +206,9 @@ static void put_ftrace_event(struct timeline *timeline, const struct timeline_sc
 	packet.ftrace_events = &bundle;
 	if (ftrace) {
 		ftrace->has_timestamp = true;
-		ftrace->timestamp = event->time_ns;
+		ftrace->timestamp = get_sched_time(timeline, event);
 		ftrace->has_pid = true;
-		ftrace->pid = make_perfetto_task_tid(event->host, &event->from);
+		ftrace->pid = make_perfetto_task_tid(timeline, event->host, &event->from);
 	}
 	protobuf_put_packet(timeline, &packet);
 }
@@ -209,12 +221,12 @@ static void put_ftrace_switch(struct timeline *timeline, const struct timeline_s
 
 	change.prev_comm = from;
 	change.has_prev_pid = true;
-	change.prev_pid = make_perfetto_task_tid(event->host, &event->from);
+	change.prev_pid = make_perfetto_task_tid(timeline, event->host, &event->from);
 	change.has_prev_state = true;
 	change.prev_state = event->state;
 	change.next_comm = to;
 	change.has_next_pid = true;
-	change.next_pid = make_perfetto_task_tid(event->host, &event->to);
+	change.next_pid = make_perfetto_task_tid(timeline, event->host, &event->to);
 	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_SWITCH;
 	ftrace.sched_switch = &change;
 	put_ftrace_event(timeline, event, &ftrace);
@@ -228,7 +240,7 @@ static void put_ftrace_waking(struct timeline *timeline, const struct timeline_s
 
 	waking.comm = to;
 	waking.has_pid = true;
-	waking.pid = make_perfetto_task_tid(event->host, &event->to);
+	waking.pid = make_perfetto_task_tid(timeline, event->host, &event->to);
 	ftrace.event_case = PERFETTO__PROTOS__FTRACE_EVENT__EVENT_SCHED_WAKING;
 	ftrace.sched_waking = &waking;
 	put_ftrace_event(timeline, event, &ftrace);
@@ -242,7 +254,7 @@ void protobuf_put_sched(struct timeline *timeline, const struct timeline_sched *
 	 * Skip such events without counting them. Slices and instants at the same time are counted
 	 * and cause a warning.
 	 */
-	if (event->time_ns < 0)
+	if (get_sched_time(timeline, event) < 0)
 		return;
 	if (event->kind == TIMELINE_LOST) {
 		put_ftrace_event(timeline, event, NULL);

@@ -90,9 +90,9 @@ struct timeline_sched {
 		TIMELINE_WAKING, /* the thread "from" wakes the thread "to" */
 		TIMELINE_LOST,	 /* the tracer lost events, so that the action is not known */
 	} kind;
-	uint32_t host; /* number of the host, which is below TIMELINE_MAX_THREAD_HOSTS */
-	uint32_t cpu;  /* number of the CPU in the file, which is below TIMELINE_MAX_CPUS */
-	int64_t time_ns;
+	uint32_t host;	 /* number of the host, which is below TIMELINE_MAX_THREAD_HOSTS */
+	uint32_t cpu;	 /* number of the CPU in the file, which is below TIMELINE_MAX_CPUS */
+	int64_t time_ns; /* corrected time or, in a file of one machine, time of its host */
 	struct timeline_task from, to;
 	int64_t state; /* new state of the thread "from", as bits of the kernel */
 };
@@ -139,9 +139,17 @@ struct timeline {
 	int64_t base_ns; /* base of times: a full second shortly before all events */
 	bool has_wall;	 /* wall_shift_ns is known; wall-clock time is about time + wall_shift_ns */
 	int64_t wall_shift_ns;
-	void *own;	    /* data of the format */
-	uint64_t num_early; /* number of events before 1970, which the format cannot express */
-	bool failed;	    /* memory is exhausted */
+	/*
+	 * Added to all times in Perfetto's own format. base_ns and wall_shift_ns take it into
+	 * account.
+	 */
+	int64_t shift_ns;
+	/* Whether the file describes only one machine, with its own numbers of threads and CPUs. */
+	bool is_machine;
+	int64_t sched_shift_ns; /* with is_machine, added to the times of struct timeline_sched */
+	void *own;		/* data of the format */
+	uint64_t num_early;	/* number of events before 1970, which the format cannot express */
+	bool failed;		/* memory is exhausted */
 };
 
 /*
@@ -150,6 +158,17 @@ struct timeline {
  */
 bool timeline_open(struct timeline *timeline, const struct timeline_format *format, FILE *out,
 		   const struct timebase *base);
+/*
+ * Begin a member of an archive, in Perfetto's own format. @shift_ns is added to corrected times.
+ * timeline_open_messages() begins a file with the names of all hosts. timeline_open_machine()
+ * begins a file of one machine whose scheduling events are at times of its own clock, to which
+ * @host_shift_ns is added: Perfetto corrects these times, but takes all other times as they are.
+ * Return values are those of timeline_open().
+ */
+bool timeline_open_messages(struct timeline *timeline, FILE *out, const struct timebase *base,
+			    int64_t shift_ns);
+bool timeline_open_machine(struct timeline *timeline, FILE *out, const struct timebase *base,
+			   int64_t shift_ns, uint32_t host, int64_t host_shift_ns);
 /*
  * End a file. @ok means that all @things ("slices", for a warning) were written without an error.
  * If @ok is false or writing fails now, set errno and return false.
@@ -177,5 +196,36 @@ bool timeline_check_option(unsigned int number, bool is_perfetto);
  * @path, which may be NULL.
  */
 const struct timeline_format *timeline_find_format(unsigned int number, const char *path);
+
+/* Numbers of the clocks of a machine in Perfetto (builtin_clock.proto). */
+enum timeline_clock_id {
+	TIMELINE_NO_CLOCK = 0,
+	TIMELINE_REALTIME = 1,
+	TIMELINE_MONOTONIC = 3,
+	TIMELINE_MONOTONIC_RAW = 5,
+	TIMELINE_BOOTTIME = 6,
+	TIMELINE_PERF = 10, /* clock of perf without -k */
+};
+
+/* A reading of a clock of a machine. */
+struct timeline_clock {
+	enum timeline_clock_id id;
+	int64_t time_ns; /* not negative */
+};
+
+/*
+ * Open a file in Perfetto's own format that only relates clocks. Return false if out of memory.
+ * Call timeline_close() even then.
+ */
+bool timeline_open_clocks(struct timeline *timeline, FILE *out);
+/* Write readings of several clocks of a machine at one time. Machine 0 is that of the file. */
+void timeline_put_clocks(struct timeline *timeline, uint32_t machine,
+			 const struct timeline_clock *clocks, size_t num);
+/*
+ * Write that from @time_ns on, on the BOOTTIME clock of a machine other than 0, the BOOTTIME clock
+ * of machine 0 differs by as much as at @time_ns, when it shows @machine_0_ns.
+ */
+void timeline_put_stair(struct timeline *timeline, uint32_t machine, int64_t time_ns,
+			int64_t machine_0_ns);
 
 #endif

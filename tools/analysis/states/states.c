@@ -175,6 +175,7 @@ static bool read_host_states(struct states_job *job)
 {
 	const struct groups_reader reader = {
 		.base = &job->base,
+		.host = GROUPS_ALL_HOSTS,
 		.action = "reading",
 		.out = spans_get_file(job->states.spans),
 		.read = read_group_states,
