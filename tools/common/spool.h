@@ -30,6 +30,9 @@ void spool_put_record(struct spool *spool, const void *record);
 bool spool_read_records(struct spool *spool, bool (*each)(void *data, const void *record),
 			void *data);
 
+/* Report why temporary data cannot be stored, according to errno. Return false. */
+bool spool_complain_of_folder(void);
+
 void spool_close(struct spool *spool);
 
 #endif

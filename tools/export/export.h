@@ -11,6 +11,20 @@
 
 struct timeline_format;
 
+/* Clocks of the times in a file, which --file names. */
+enum attached_clock {
+	ATTACHED_DEFAULT,  /* not specified */
+	ATTACHED_MONO,	   /* CLOCK_MONOTONIC */
+	ATTACHED_REALTIME, /* CLOCK_REALTIME */
+};
+
+/* A file that is not a trace for netsync, but for Perfetto. */
+struct attached_file {
+	char *host;
+	const char *path;
+	enum attached_clock clock;
+};
+
 struct export
 {
 	const struct timebase *base; /* the traces that were read, and their window */
@@ -22,6 +36,9 @@ struct export
 	/* Patterns for names of requested events; none means all events. */
 	const char **globs;
 	size_t num_globs;
+	/* files for an archive */
+	const struct attached_file *files;
+	size_t num_files;
 };
 
 /*
@@ -33,5 +50,6 @@ char *export_format_address(const uint8_t address[16], char *text);
 /* Write the file. Return false if not everything was written. */
 bool export_csv(FILE *out, const struct export *export);
 bool export_perfetto(FILE *out, const struct export *export);
+bool export_archive(FILE *out, const struct export *export);
 
 #endif
