@@ -122,9 +122,11 @@ static bool can_copy_trace(const struct apply_run *apply, apply_copy copy,
 	const bool changed = apply->set->metadata_only;
 
 	if (!copy)
-		complain("%s: skipped, because this trace %s.", info->path,
-			 changed ? "has no metadata that can be changed; omit --metadata-only" :
-				   "has a format that cannot be written");
+		complain(
+			"%s: skipped, because this trace %s.", info->path,
+			changed ?
+				"has no metadata that can be changed; omit --metadata-only" :
+				"has a format that cannot be written; for traces of Perfetto, use netsync export --perfetto-archive");
 	else if (info->damaged && changed)
 		complain(
 			"%s: skipped, because this trace is damaged; omit --metadata-only to copy what is readable.",

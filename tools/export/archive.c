@@ -122,9 +122,16 @@ static void cut_compressed_ending(char *name)
 	}
 }
 
-/* Add a file of the user's. @attached is NULL for a perf.data file. */
+/* Return whether Perfetto reads traces in this format itself. */
+static bool is_perfetto_format(const char *format)
+{
+	return !strcmp(format, "perf.data") || !strcmp(format, "perfetto");
+}
+
+/* Add a file of the user's, which is either a trace in this format, or attached. */
 static bool add_file_member(struct archive *archive, const struct archive_machine *machine,
-			    const char *path, const struct attached_file *attached)
+			    const char *path, const char *format,
+			    const struct attached_file *attached)
 {
 	struct archive_member *last = add_archive_member(archive);
 	const char *base = strrchr(path, '/');
@@ -135,14 +142,15 @@ static bool add_file_member(struct archive *archive, const struct archive_machin
 		errno = 0;
 		return false;
 	}
-	if (!attached)
+	if (format)
 		cut_compressed_ending(file);
-	last->kind = attached ? MEMBER_FILE : MEMBER_PERF;
+	last->kind = format && !strcmp(format, "perf.data") ? MEMBER_PERF : MEMBER_FILE;
 	last->machine = machine;
 	last->path = path;
 	make_member_name(archive, last->name, "hosts/", machine->name, "/", file);
 	free(file);
-	if (attached && !attached_examine(attached, machine, last)) {
+	if (attached ? !attached_examine(attached, machine, last) :
+		       last->kind == MEMBER_FILE && !attached_check_trace(path)) {
 		errno = ECANCELED;
 		return false;
 	}
@@ -162,8 +170,8 @@ static bool add_machine_members(struct archive *archive, const struct archive_ma
 			continue;
 		if (!strcmp(trace.format, "ctf") || !strcmp(trace.format, "trace.dat"))
 			return add_events_member(archive, machine);
-		if (!strcmp(trace.format, "perf.data") &&
-		    !add_file_member(archive, machine, trace.path, NULL))
+		if (is_perfetto_format(trace.format) &&
+		    !add_file_member(archive, machine, trace.path, trace.format, NULL))
 			return false;
 	}
 	return true;
@@ -174,7 +182,7 @@ static bool add_attached_member(struct archive *archive, const struct attached_f
 	const struct archive_machine *machine = machines_find_name(&archive->machines, file->host);
 
 	if (machine)
-		return add_file_member(archive, machine, file->path, file);
+		return add_file_member(archive, machine, file->path, NULL, file);
 	complain("--file %s=%s: there is no host %s whose clock is corrected.", file->host,
 		 file->path, file->host);
 	errno = ECANCELED;

@@ -102,6 +102,11 @@ bool attached_examine(const struct attached_file *file, const struct archive_mac
 		      struct archive_member *member);
 
 /*
+ * Check that a trace of Perfetto is not compressed. If it is, or cannot be read, print a message and
+ * return false.
+ */
+bool attached_check_trace(const char *path);
+/*
  * Open a perf.data file. If it is compressed or was read from a pipe, open an unnamed copy, because
  * Perfetto does not read compressed files in an archive. On failure, print a message and return
  * NULL.

@@ -169,19 +169,33 @@ static bool pin_json(const struct attached_file *file, const struct archive_mach
 	return true;
 }
 
+static bool complain_of_compression(const char *path)
+{
+	complain(
+		"%s: decompress this file, as Perfetto does not read compressed files in an archive.",
+		path);
+	return false;
+}
+
 static bool complain_of_format(const struct attached_file *file, const struct file_head *head)
 {
 	if (is_perf_data(head))
 		complain("%s: this is a perf.data file; give it as a trace: \"%s=%s\".", file->path,
 			 file->host, file->path);
 	else if (is_compressed(head))
-		complain(
-			"%s: decompress this file, as Perfetto does not read compressed files in an archive.",
-			file->path);
+		complain_of_compression(file->path);
 	else
 		complain("%s: this is neither JSON nor the text of ftrace; --file takes only these.",
 			 file->path);
 	return false;
+}
+
+bool attached_check_trace(const char *path)
+{
+	struct file_head head;
+
+	return read_file_head(path, &head) &&
+	       (!is_compressed(&head) || complain_of_compression(path));
 }
 
 bool attached_examine(const struct attached_file *file, const struct archive_machine *machine,

@@ -7,8 +7,11 @@
 
 #include "io/unpack/unpack.h"
 
-/* Argument of inflateInit2(): the largest window, plus 16 for the header and checksum of gzip. */
-#define GZIP_WINDOW (15 + 16)
+/*
+ * Argument of inflateInit2(): the largest window, plus 32 for the header and checksum of gzip, or of
+ * zlib (RFC 1950), which Perfetto uses within its files.
+ */
+#define GZIP_WINDOW (15 + 32)
 
 struct gzip {
 	z_stream stream;
