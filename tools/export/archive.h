@@ -47,7 +47,7 @@ struct archive_machine {
 	bool has_wall; /* wall-clock time is about BOOTTIME + wall_shift_ns */
 	int64_t wall_shift_ns;
 	struct stairs stairs;
-	int64_t bound_ns; /* largest error bound in the span of the stairs, or NETSYNC_UNKNOWN */
+	int64_t bound_ns; /* largest error bound in the traces, or NETSYNC_UNKNOWN */
 };
 
 struct archive_machines {

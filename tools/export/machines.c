@@ -153,6 +153,7 @@ static void find_machine(struct archive_machine *machine, const struct export *e
 	}
 	if (machine->stairs.from_ns > machine->stairs.to_ns)
 		machine->stairs.from_ns = machine->stairs.to_ns = 0;
+	machine->bound_ns = find_largest_bound(machine);
 	slack_ns = get_slack(machine, export);
 	if (__builtin_sub_overflow(machine->stairs.from_ns, slack_ns, &machine->stairs.from_ns))
 		machine->stairs.from_ns = INT64_MIN;
@@ -162,7 +163,6 @@ static void find_machine(struct archive_machine *machine, const struct export *e
 	if (machine->stairs.from_ns < -machine->boot_shift_ns)
 		machine->stairs.from_ns = -machine->boot_shift_ns;
 	stairs_choose_step(&machine->stairs);
-	machine->bound_ns = find_largest_bound(machine);
 }
 
 /* ---- all machines ---------------------------------------------------------- */
