@@ -85,7 +85,7 @@ $(BUILD)/tools/%.pb-c.c: tools/%.proto
 $(BUILD)/tools/%.pb-c.o: $(BUILD)/tools/%.pb-c.c
 	$(CC) $(LIB_CFLAGS) $(PROTOBUF_CFLAGS) $(CFLAGS) -c -o $@ $<
 
-PROTO_USERS := $(addprefix $(BUILD)/tools/timeline/,clocks.o protobuf.o tables.o)
+PROTO_USERS := $(addprefix $(BUILD)/tools/timeline/,clocks.o protobuf.o snapshot.o tables.o)
 $(PROTO_USERS): LIB_CFLAGS += -I$(BUILD)/tools/timeline $(PROTOBUF_CFLAGS)
 $(PROTO_USERS): $(PROTO_SRC)
 

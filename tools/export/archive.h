@@ -41,10 +41,12 @@ struct archive_machine {
 	uint32_t id;   /* number in the archive; 0 for the reference */
 	const char *name;
 	enum machine_clock kind;
+	bool is_boot; /* the clock is CLOCK_BOOTTIME */
 	/* the clock as Perfetto calls it, if it is neither BOOTTIME nor MONOTONIC */
 	enum timeline_clock_id other;
 	int64_t boot_shift_ns;
-	bool has_wall; /* wall-clock time is about BOOTTIME + wall_shift_ns */
+	int64_t suspended_ns; /* BOOTTIME - MONOTONIC, which is 0 if no file is at BOOTTIME */
+	bool has_wall;	      /* wall-clock time is about BOOTTIME + wall_shift_ns */
 	int64_t wall_shift_ns;
 	struct stairs stairs;
 	int64_t bound_ns; /* largest error bound in the traces, or NETSYNC_UNKNOWN */
@@ -57,7 +59,9 @@ struct archive_machines {
 	int64_t ref_shift_ns; /* boot_shift_ns of the reference; 0 if it has no traces */
 };
 
-/* Find all machines. Return false if out of memory. */
+/*
+ * Find all machines. On failure, set errno as for output_func, and return false.
+ */
 bool machines_find(struct archive_machines *machines, const struct export *export);
 /* Return the machine with this name, or NULL. */
 const struct archive_machine *machines_find_name(const struct archive_machines *machines,
@@ -101,6 +105,14 @@ struct archive {
 bool attached_examine(const struct attached_file *file, const struct archive_machine *machine,
 		      struct archive_member *member);
 
+/*
+ * If a file is a trace that Perfetto recorded, set *@is_native. If its machine then has the clock
+ * MONOTONIC, set *@suspended_ns to the difference to BOOTTIME, to which the file's times refer. If
+ * the file cannot be used, print a message and return false.
+ */
+bool attached_find_suspended(const struct attached_file *file,
+			     const struct archive_machine *machine, bool *is_native,
+			     int64_t *suspended_ns);
 /*
  * Check that a trace of Perfetto is not compressed. If it is, or cannot be read, print a message and
  * return false.

@@ -4,6 +4,7 @@
  * reads many formats that netsync does not; the file is copied unchanged, and its times are
  * corrected by the clocks of its machine.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +61,13 @@ static bool is_ftrace_text(const struct file_head *head)
 	return begins_with_bytes(head, "# tracer:", 9) || begins_with_bytes(head, "cpus=", 5) ||
 	       begins_with_bytes(head, "version = ", 10) || strstr(head->bytes, "\n# tracer:") ||
 	       strstr(head->bytes, "\ncpus=");
+}
+
+/* Return whether the file may be in Perfetto's own format: its first field is a packet. */
+static bool is_native_trace(const struct file_head *head)
+{
+	return head->length > 2 && head->bytes[0] == '\n' && head->bytes[1] &&
+	       !is_ftrace_text(head) && !is_json(head);
 }
 
 static bool read_file_head(const char *path, struct file_head *head)
@@ -185,8 +193,9 @@ static bool complain_of_format(const struct attached_file *file, const struct fi
 	else if (is_compressed(head))
 		complain_of_compression(file->path);
 	else
-		complain("%s: this is neither JSON nor the text of ftrace; --file takes only these.",
-			 file->path);
+		complain(
+			"%s: this is neither a trace of Perfetto, nor JSON, nor the text of ftrace; --file takes only these.",
+			file->path);
 	return false;
 }
 
@@ -207,6 +216,8 @@ bool attached_examine(const struct attached_file *file, const struct archive_mac
 		return false;
 	if (!is_perf_data(&head) && !is_compressed(&head) && is_json(&head))
 		return pin_json(file, machine, member);
+	if (is_native_trace(&head) && file->clock == ATTACHED_DEFAULT)
+		return true;
 	if (!is_ftrace_text(&head))
 		return complain_of_format(file, &head);
 	if (file->clock == ATTACHED_REALTIME) {
@@ -218,4 +229,39 @@ bool attached_examine(const struct attached_file *file, const struct archive_mac
 	/* Perfetto assumes CLOCK_MONOTONIC, which stands for any clock of the kernel's tracers. */
 	return machine->kind == MACHINE_MONOTONIC || machine->kind == MACHINE_TRACE ||
 	       complain_of_clock(file, "a clock of ftrace");
+}
+
+bool attached_find_suspended(const struct attached_file *file,
+			     const struct archive_machine *machine, bool *is_native,
+			     int64_t *suspended_ns)
+{
+	struct file_head head;
+	FILE *from;
+	int ret;
+
+	if (!read_file_head(file->path, &head))
+		return false;
+	*is_native = is_native_trace(&head);
+	if (!*is_native)
+		return true;
+	if (machine->kind != MACHINE_MONOTONIC && !machine->is_boot)
+		return complain_of_clock(file, "CLOCK_BOOTTIME");
+	from = fopen(file->path, "re");
+	if (!from)
+		return complain_of_path(file->path);
+	ret = timeline_find_suspended(from, suspended_ns);
+	fclose(from);
+	if (machine->is_boot && (!ret || ret == -ENODATA)) {
+		/* The clock of the host's traces is that of the file. */
+		*suspended_ns = 0;
+		return true;
+	}
+	if (ret == -ENOMEM)
+		return complain_no_memory();
+	if (ret)
+		complain("%s: this trace of Perfetto %s, so that its times cannot be corrected.",
+			 file->path,
+			 ret == -ENODATA ? "does not relate CLOCK_BOOTTIME to CLOCK_MONOTONIC" :
+					   "is damaged");
+	return !ret;
 }

@@ -147,8 +147,8 @@ static const struct option_row options[] = {
 	       parse_archive_option),
 	OPTION("file", 0, "HOST[:CLOCK]=FILE",
 	       "with --perfetto-archive, add a file that only Perfetto reads:\n"
-	       "text of ftrace, or JSON with times of the clock mono (default)\n"
-	       "or realtime (can be repeated)",
+	       "its own traces, text of ftrace, or JSON with times of the\n"
+	       "clock mono (default) or realtime (can be repeated)",
 	       parse_file_option),
 	OPTION("events", 0, NULL,
 	       "with --perfetto, add all events of CTF traces, trace.dat and\n"

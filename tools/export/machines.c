@@ -16,6 +16,7 @@
 
 #include "../../libnetsync/util/since-1970.h"
 #include "archive.h"
+#include "common/complain.h"
 #include "common/now.h"
 #include "common/result-info.h"
 
@@ -25,6 +26,11 @@
  */
 #define LEAST_SLACK_NS (60 * NS_PER_S)
 #define MOST_SLACK_NS (3600 * NS_PER_S)
+/*
+ * Maximum difference between what two files report as the time that a machine was suspended, ns.
+ * Chosen: Perfetto reads two clocks one after the other, which takes some us.
+ */
+#define MAX_DIFFERENCE_NS 1000000
 
 /* ---- the clock of a host --------------------------------------------------- */
 
@@ -52,6 +58,7 @@ static void name_machine_clock(struct archive_machine *machine, const char *name
 		if (strcmp(clock_names[i].name, name))
 			continue;
 		machine->kind = clock_names[i].kind;
+		machine->is_boot = !strcmp(name, "boot");
 		machine->other = clock_names[i].other;
 	}
 }
@@ -165,6 +172,40 @@ static void find_machine(struct archive_machine *machine, const struct export *e
 	stairs_choose_step(&machine->stairs);
 }
 
+/*
+ * If traces of Perfetto are attached, let BOOTTIME of the machine be what it is in these traces. It
+ * otherwise stands for the clock of the host's traces.
+ */
+static bool relate_boot_time(struct archive_machine *machine, const struct export *export)
+{
+	const struct attached_file *first = NULL;
+
+	for (size_t i = 0; i < export->num_files; i++) {
+		const struct attached_file *file = &export->files[i];
+		int64_t suspended_ns = 0;
+		bool is_native = false;
+
+		if (strcmp(file->host, machine->name))
+			continue;
+		if (!attached_find_suspended(file, machine, &is_native, &suspended_ns))
+			return false;
+		if (!is_native)
+			continue;
+		if (first && llabs(suspended_ns - machine->suspended_ns) > MAX_DIFFERENCE_NS) {
+			complain(
+				"%s and %s: %s was suspended between these recordings, so that one archive cannot contain both.",
+				first->path, file->path, file->host);
+			return false;
+		}
+		if (!first)
+			machine->suspended_ns = suspended_ns;
+		first = first ? first : file;
+	}
+	machine->boot_shift_ns += machine->suspended_ns;
+	machine->wall_shift_ns -= machine->suspended_ns;
+	return true;
+}
+
 /* ---- all machines ---------------------------------------------------------- */
 
 bool machines_find(struct archive_machines *machines, const struct export *export)
@@ -183,6 +224,10 @@ bool machines_find(struct archive_machines *machines, const struct export *expor
 			continue;
 		find_machine(machine, export, i);
 		machines->num++;
+		if (!relate_boot_time(machine, export)) {
+			errno = ECANCELED;
+			return false;
+		}
 		if (strcmp(machine->name, base->reference))
 			machine->id = ++last_id;
 		else
@@ -232,7 +277,7 @@ static void put_machine_clocks(struct timeline *timeline, const struct archive_m
 	const int64_t boot_ns = machine->stairs.from_ns + machine->boot_shift_ns;
 	struct timeline_clock clocks[4] = {
 		{ TIMELINE_BOOTTIME, boot_ns },
-		{ TIMELINE_MONOTONIC, boot_ns },
+		{ TIMELINE_MONOTONIC, boot_ns - machine->suspended_ns },
 	};
 	size_t num = 2;
 	int64_t wall_ns;

@@ -4,6 +4,7 @@
  *
  *	protobuf.c	packets, blocks of them, and events on tracks
  *	clocks.c	packets that relate clocks
+ *	snapshot.c	such packets in the files of others
  *	tables.c	tracks, and the events that fill Perfetto's tables of processes, threads
  *			and scheduling
  */

@@ -227,5 +227,11 @@ void timeline_put_clocks(struct timeline *timeline, uint32_t machine,
  */
 void timeline_put_stair(struct timeline *timeline, uint32_t machine, int64_t time_ns,
 			int64_t machine_0_ns);
+/*
+ * Find in a file in Perfetto's own format, which Perfetto recorded, how far its machine's BOOTTIME
+ * clock is ahead of MONOTONIC, which is the time that the machine was suspended. Return 0; -ENODATA
+ * if the file does not relate these clocks; -EILSEQ if it is not such a file; or -ENOMEM.
+ */
+int timeline_find_suspended(FILE *file, int64_t *suspended_ns);
 
 #endif
