@@ -857,6 +857,52 @@ enum netsync_sequence {
 enum netsync_sequence netsync_order(const struct netsync_clock *clock_a, int64_t t1,
 				    const struct netsync_clock *clock_b, int64_t t2);
 
+/* ---- UTC --------------------------------------------------------------- */
+
+/* A bound on the difference between a host's clock and UTC. */
+struct netsync_utc_bound {
+	int64_t from_ns; /* start of the interval in which the bound holds, on the host's clock */
+	int64_t to_ns;	 /* end of the interval */
+	/*
+	 * The clock differs from UTC by at most this, ns. The bound may come from a time daemon,
+	 * such as chronyd, or from the owner of the host.
+	 */
+	int64_t within_ns;
+	uint32_t host; /* number returned by netsync_add_host() */
+	uint32_t reserved;
+};
+
+/*
+ * Make the clock that converts reference time to UTC, from bounds on the differences between hosts'
+ * clocks and UTC.
+ * @bounds: @num bounds, in any order
+ * @bound_size: sizeof(struct netsync_utc_bound), which may grow
+ * @utc: set to the clock, to be freed with netsync_clock_free(). It remains valid when @ns changes.
+ *
+ * For this clock, the argument of netsync_convert() is a reference time, and the result is UTC: the
+ * middle of the interval in which UTC must be. Its bound includes the bounds of the hosts'
+ * corrections, and is at least the smallest bound in @bounds. If the bounds of several hosts hold at
+ * a time, their intersection is used. At times at which no bound holds, the bound is
+ * NETSYNC_UNKNOWN, as it is near steps of the clock of the bound's host.
+ *
+ * UTC is counted like CLOCK_REALTIME counts it (POSIX), without leap seconds. In a leap second, the
+ * clock is stepped, or differs from UTC by up to a second; @bounds must take this into account.
+ *
+ * Return 0; -ENODATA before netsync_solve(), or if no host of @bounds has a correction with a known
+ * bound; -EDOM if the bounds of two hosts contradict each other; -EINVAL for an invalid bound;
+ * -ENOMEM.
+ */
+int netsync_utc_clock_new(struct netsync *ns, const struct netsync_utc_bound *bounds, size_t num,
+			  size_t bound_size, struct netsync_clock **utc);
+
+/*
+ * Find the interval of UTC, @lo to @hi, that contains an event at time @t on @clock. INT64_MIN and
+ * INT64_MAX mean that no limit is known. @utc is the clock that netsync_utc_clock_new() made from
+ * the same result. Return 0, or -ERANGE if a time does not fit into 64 bits.
+ */
+int netsync_utc_interval(const struct netsync_clock *clock, const struct netsync_clock *utc,
+			 int64_t t, int64_t *lo, int64_t *hi);
+
 #ifdef __cplusplus
 }
 #endif

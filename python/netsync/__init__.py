@@ -8,7 +8,7 @@
 from .clock import Clock, Converted, Deviation, Interval, Knot, Segment
 from .errors import Error
 from .estimate import Synchronization
-from .events import ClockPoint, Message, Packet
+from .events import ClockPoint, Message, Packet, UtcBound
 from .libraries import version
 from .names import Dir, Field, Limit, Method, Quality, Role, Sequence
 from .reader import CORRECTED_CLOCK, Frame, LeftOut, Reader, Relation, Served, Span
@@ -21,6 +21,6 @@ __all__ = [
     "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Deviation", "Dir",
     "Error", "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit",
     "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Relation", "Result", "Role",
-    "Segment", "Sequence", "Served", "Span", "Stack", "Stats", "Steering", "Step", "Synchronization", "Trace", "load", "sync",
-    "version",
+    "Segment", "Sequence", "Served", "Span", "Stack", "Stats", "Steering", "Step",
+    "Synchronization", "Trace", "UtcBound", "load", "sync", "version",
 ]

@@ -164,6 +164,13 @@ class Clock:
         clock._make(model)
         return clock
 
+    @classmethod
+    def _adopt(cls, pointer: c_void_p) -> "Clock":
+        """Own a clock that the library made for the caller."""
+        clock = cls.__new__(cls)
+        clock._handle = Handle(pointer.value, core.netsync_clock_free)
+        return clock
+
     def _make(self, model: s.netsync_model) -> None:
         pointer = c_void_p()
         ret = core.netsync_clock_new(model, pointer)
@@ -236,6 +243,19 @@ class Clock:
         if not extrapolate:
             self._check(int64(time_ns))
         ret = core.netsync_interval(self._handle.pointer, int64(time_ns), lo, hi)
+        if ret:
+            raise _does_not_fit(ret)
+        return Interval(None if lo.value == -2**63 else lo.value, known(hi.value))
+
+    def utc_interval(self, time_ns: SupportsIndex, utc: "Clock", *,
+                     extrapolate: bool = False) -> Interval:
+        """Return the earliest and the latest UTC of an event. @utc converts the reference time
+        of the same result to UTC."""
+        lo, hi = c_int64(), c_int64()
+        if not extrapolate:
+            self._check(int64(time_ns))
+        ret = core.netsync_utc_interval(self._handle.pointer, utc._handle.pointer,
+                                        int64(time_ns), lo, hi)
         if ret:
             raise _does_not_fit(ret)
         return Interval(None if lo.value == -2**63 else lo.value, known(hi.value))

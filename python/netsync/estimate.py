@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import errno
 import math
-from typing import Any, Callable, List, Optional, SupportsIndex, Tuple, Union
+from typing import Any, Callable, Iterable, List, Optional, SupportsIndex, Tuple, Union
 
 from . import structs as s
 from .clock import Clock, known
 from .errors import Error
-from .events import ClockPoint, Message, Packet
+from .events import ClockPoint, Message, Packet, UtcBound
 from .handles import Handle, decode, encode, int64, uint
 from .libraries import core
 from .names import Dir, Method, Quality
@@ -126,6 +126,23 @@ class Synchronization:
                 object.__setattr__(host, "traces", own)
                 object.__setattr__(host, "identity", _identity(own[0]))
         return solved[0]
+
+    def utc_clock(self, bounds: Iterable[UtcBound]) -> Clock:
+        """Return the clock that converts reference time of the last result to UTC, from bounds
+        on the differences between hosts' clocks and UTC."""
+        given = list(bounds)
+        array = (s.netsync_utc_bound * len(given))(*(bound._struct() for bound in given))
+        made: List[Clock] = []
+
+        def make(pointer: int) -> int:
+            clock = ctypes.c_void_p()
+            ret: int = core.netsync_utc_clock_new(pointer, array, len(given),
+                                                  ctypes.sizeof(s.netsync_utc_bound), clock)
+            if ret == 0:
+                made.append(Clock._adopt(clock))
+            return ret
+        self._handle.call(make)
+        return made[0]
 
 
 def _identity(trace: Trace) -> Any:

@@ -188,3 +188,16 @@ class ClockPoint:
     def _from(cls, struct: Any) -> "ClockPoint":
         return cls(struct.host, struct.time_ns, struct.raw_ns, struct.within_ns, struct.rate,
                    bool(struct.was_set), struct.number)
+
+
+@dataclasses.dataclass
+class UtcBound:
+    """A bound on the difference between a host's clock and UTC: struct netsync_utc_bound."""
+    host: int
+    from_ns: int
+    to_ns: int
+    within_ns: int
+
+    def _struct(self) -> s.netsync_utc_bound:
+        return s.netsync_utc_bound(int64(self.from_ns), int64(self.to_ns),
+                                   int64(self.within_ns), uint(self.host))

@@ -61,6 +61,10 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_deviation_many": (None, c_void_p, c_size_t, POINTER(c_int64), POINTER(c_int64)),
     "netsync_interval": (c_int, c_void_p, c_int64, POINTER(c_int64), POINTER(c_int64)),
     "netsync_order": (c_int, c_void_p, c_int64, c_void_p, c_int64),
+    "netsync_utc_clock_new": (c_int, c_void_p, POINTER(s.netsync_utc_bound), c_size_t, c_size_t,
+                              POINTER(c_void_p)),
+    "netsync_utc_interval": (c_int, c_void_p, c_void_p, c_int64, POINTER(c_int64),
+                             POINTER(c_int64)),
 }
 IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_new": (c_void_p, c_void_p),

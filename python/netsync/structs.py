@@ -56,6 +56,13 @@ class netsync_clock_point(Structure):
     ]
 
 
+class netsync_utc_bound(Structure):
+    _fields_ = [
+        ("from_ns", c_int64), ("to_ns", c_int64), ("within_ns", c_int64), ("host", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 class netsync_message(Structure):
     _fields_ = [
         ("size", c_uint32), ("from", c_uint32), ("to", c_uint32), ("fields", c_uint32),
