@@ -12,7 +12,7 @@ from .events import ClockPoint, Message, Packet, UtcBound
 from .libraries import version
 from .names import Dir, Field, Limit, Method, Quality, Role, Sequence
 from .reader import CORRECTED_CLOCK, Frame, LeftOut, Reader, Relation, Served, Span
-from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
+from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace, Utc
 from .saved import load
 from .sync import sync
 from .traces import Corrected
@@ -22,5 +22,5 @@ __all__ = [
     "Error", "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit",
     "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Relation", "Result", "Role",
     "Segment", "Sequence", "Served", "Span", "Stack", "Stats", "Steering", "Step",
-    "Synchronization", "Trace", "UtcBound", "load", "sync", "version",
+    "Synchronization", "Trace", "Utc", "UtcBound", "load", "sync", "version",
 ]

@@ -147,6 +147,15 @@ class Stats:
 
 
 @dataclasses.dataclass(frozen=True)
+class Utc:
+    """How far the common time is from UTC: member "utc" of netsync-sync.json(5)."""
+    clock: Clock                    # converts times on the reference clock to UTC
+    hosts: Tuple[str, ...]          # hosts whose clocks bound UTC
+    bound_median_ns: Optional[int]
+    bound_max_ns: Optional[int]
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
     """The clocks of all hosts relative to that of one host, the reference."""
     reference: str
@@ -154,6 +163,7 @@ class Result:
     pairs: Tuple[Pair, ...]
     stats: Stats
     path: Optional[str] = None      # None if not read from a file
+    utc: Optional[Utc] = None       # None if the file does not have it
 
     def __post_init__(self) -> None:
         for host in self.hosts.values():

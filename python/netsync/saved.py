@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 from .clock import Clock, Deviation, Knot, Segment
 from .errors import Error
 from .names import Quality
-from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace
+from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace, Utc
 
 FORMAT = "netsync-1"
 
@@ -108,6 +108,14 @@ def _pair(pair: Dict[str, Any]) -> Pair:
         *(_int(events[key]) for key in ("matched", "nat", "ambiguous", "unmatched")))
 
 
+def _utc(utc: Optional[Dict[str, Any]]) -> Optional[Utc]:
+    clock = _clock(utc) if utc else None
+    if not utc or not clock:
+        return None
+    return Utc(clock, tuple(_text(host) for host in utc["hosts"]),
+               _unless_null(utc["bound_ns"]["median"]), _unless_null(utc["bound_ns"]["max"]))
+
+
 def _result(root: Dict[str, Any], path: str) -> Result:
     hosts: List[Host] = [_host(host) for host in root["hosts"]]
     return Result(
@@ -115,7 +123,7 @@ def _result(root: Dict[str, Any], path: str) -> Result:
         tuple(_pair(pair) for pair in root["pairs"]),
         Stats(*(_int(root["stats"][key]) for key in (
             "packets", "matched", "unmatched", "ambiguous", "loopback", "unsupported", "nat",
-            "evicted"))), path)
+            "evicted"))), path, _utc(root.get("utc")))
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Result:

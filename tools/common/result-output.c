@@ -11,6 +11,7 @@
 #include "result-output.h"
 #include "result-table.h"
 #include "result-write.h"
+#include "utc.h"
 #include "value.h"
 
 /* ---- writing ----------------------------------------------------------- */
@@ -32,6 +33,8 @@ static bool write_result(FILE *out, const void *data)
 		return write_bt2_args(out, result->ns, result->io);
 	default:
 		write_result_table(out, result->ns);
+		if (result->outcome->utc)
+			utc_print(out, result->outcome->utc, result->ns);
 		return true;
 	}
 }
@@ -119,8 +122,6 @@ static struct island_span find_island_span(const struct netsync *ns, uint32_t is
 	return span;
 }
 
-/* Times of clocks that count from 1970 are at least this, ns: 2001-09-09. Chosen. */
-#define EPOCH_TIME INT64_C(1000000000000000000)
 /*
  * Compute the time between the traces of two islands, ns. Return 0 if they overlap, if their clocks
  * cannot be compared, or if the spans are not known.

@@ -12,6 +12,7 @@
 #include "output.h"
 
 struct remote_traces;
+struct utc_result;
 
 enum outcome_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_BT2_ARGS };
 
@@ -32,6 +33,7 @@ struct outcome {
 	 * Whether several processes read the traces, so that none knows everything that was read.
 	 */
 	bool is_shared;
+	const struct utc_result *utc; /* how far the common time is from UTC, or NULL */
 };
 
 #define OUTCOME_DEFAULT                              \

@@ -15,6 +15,7 @@
 #include "result-output.h"
 #include "result-table.h"
 #include "result-write.h"
+#include "utc.h"
 
 /* ---- writing ----------------------------------------------------------- */
 
@@ -88,15 +89,15 @@ static void put_clock_segments(struct json_writer *w, json_object *object,
 	json_put(w, object, "segments", array);
 }
 
-static void put_host_bound(struct json_writer *w, json_object *object,
-			   const struct netsync_host_info *info, const struct netsync_model *model)
+static void put_clock_bound(struct json_writer *w, json_object *object, int64_t median_ns,
+			    int64_t max_ns, const struct netsync_model *model)
 {
 	json_object *bound = json_object_new_object();
 	json_object *knots = json_object_new_array();
 	json_object *growth = json_object_new_array();
 
-	json_put_time(w, bound, "median", info->bound_median_ns);
-	json_put_time(w, bound, "max", info->bound_max_ns);
+	json_put_time(w, bound, "median", median_ns);
+	json_put_time(w, bound, "max", max_ns);
 	for (uint32_t i = 0; i < model->num_knots; i++) {
 		const struct netsync_knot *k = netsync_model_knot(model, i);
 		json_object *knot = json_object_new_array_ext(3);
@@ -218,7 +219,7 @@ static json_object *make_host_object(struct json_writer *w, uint32_t host)
 	json_put(w, object, "island", json_object_new_int64(info.island));
 	put_json_double(w, object, "skew_within_ppm", compute_skew_bound(w->ns, host));
 	put_clock_segments(w, object, &model);
-	put_host_bound(w, object, &info, &model);
+	put_clock_bound(w, object, info.bound_median_ns, info.bound_max_ns, &model);
 	put_host_deviation(w, object, &info, &model);
 	put_host_steps(w, object, host, info.num_steps);
 	json_put(w, object, "steering", make_steering_object(w, host));
@@ -342,6 +343,22 @@ static json_object *make_skipped_array(struct json_writer *w, const struct remot
 	return array;
 }
 
+/* Write the clock that converts times of the reference to UTC. */
+static json_object *make_utc_object(struct json_writer *w, const struct utc_result *utc)
+{
+	struct netsync_model model = { .size = sizeof(model) };
+	json_object *object = json_object_new_object();
+	json_object *hosts = json_object_new_array();
+
+	netsync_clock_model(utc->clock, &model);
+	for (size_t i = 0; i < utc->num_hosts; i++)
+		json_append(w, hosts, new_json_string(utc->hosts[i]));
+	json_put(w, object, "hosts", hosts);
+	put_clock_segments(w, object, &model);
+	put_clock_bound(w, object, utc->bound_median_ns, utc->bound_max_ns, &model);
+	return object;
+}
+
 json_object *make_result_object(const struct netsync *ns, const struct netsync_io *io,
 				const char *method)
 {
@@ -430,6 +447,8 @@ bool write_result_json(FILE *out, const struct netsync *ns, const struct netsync
 	print_json_member(&w, out, "skipped", make_skipped_array(&w, outcome->remote));
 	if (netsync_io_num_served(io) && !outcome->is_shared)
 		print_json_array(&w, out, "remote", make_remote_object, netsync_io_num_served(io));
+	if (outcome->utc && outcome->utc->clock)
+		print_json_member(&w, out, "utc", make_utc_object(&w, outcome->utc));
 	fputs("\n}\n", out);
 	return !w.failed && !ferror(out);
 }

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Times of clocks that count from 1970 are at least this, ns: 2001-09-09. Chosen. */
+#define EPOCH_TIME INT64_C(1000000000000000000)
+
 /* Parse a duration, which may be 0, such as "50us", "1.5 ms", "2s" or "100" (ns). */
 bool parse_duration(const char *text, int64_t *ns);
 /* Parse a fraction of a second with at most nine decimals, such as "" or ".25". */

@@ -12,6 +12,7 @@
 #include "common/result-output.h"
 #include "common/result-table.h"
 #include "common/traffic.h"
+#include "common/utc.h"
 #include "plot.h"
 #include "remote/traces.h"
 #include "sync.h"
@@ -22,6 +23,7 @@ enum { FORMAT_NOT_GIVEN = FORMAT_BT2_ARGS + 1 };
 struct sync_settings {
 	struct input input;
 	struct outcome outcome;
+	struct utc_arguments utc;
 	bool table; /* also print the table (for netsync record) */
 	bool plot;  /* also print a plot of the delays */
 };
@@ -37,6 +39,7 @@ static const struct option_row options[] = {
 	{ .table = window_options, .at = offsetof(struct sync_settings, input.window) },
 	{ .table = input_method_options, .at = offsetof(struct sync_settings, input) },
 	{ .table = input_remote_options, .at = offsetof(struct sync_settings, input) },
+	{ .table = utc_options, .at = offsetof(struct sync_settings, utc) },
 	OPTION("max-bound", 'b', "TIME", "fail if an error bound exceeds TIME, such as 50us",
 	       parse_duration_option, .at = offsetof(struct sync_settings, outcome.max_bound_ns),
 	       .example = "800ns, 50us, 1.5ms or 2s"),
@@ -112,21 +115,14 @@ static int parse_sync_arguments(struct sync_settings *set, int argc, char **argv
 
 /* ---- the whole command ---------------------------------------------------- */
 
-static int solve_and_report(struct sync_settings *set, struct netsync *ns, struct netsync_io *io,
-			    struct spool *spool)
+/* Write the result, and report what is wrong with it. Return the exit status. */
+static int write_and_explain(struct sync_settings *set, struct netsync *ns, struct netsync_io *io,
+			     struct spool *spool, const struct utc_result *utc)
 {
-	const bool is_first = !set->input.share || set->input.share->is_first;
 	int status;
 
-	if (is_first && !outcome_check_output(&set->outcome))
-		return EXIT_BAD;
-	if (set->plot && !traffic_spool_messages(spool, ns))
-		return EXIT_BAD;
-	if (!input_solve(&set->input, ns, io))
-		return EXIT_BAD;
-	if (!is_first)
-		return EXIT_DONE;
 	set->outcome.remote = set->input.remote;
+	set->outcome.utc = utc;
 	if (!outcome_write(&set->outcome, ns, io))
 		return EXIT_BAD;
 	if (set->table)
@@ -137,6 +133,28 @@ static int solve_and_report(struct sync_settings *set, struct netsync *ns, struc
 	if (set->outcome.format == FORMAT_BT2_ARGS && explain_bt2_args(ns, io) != EXIT_DONE)
 		status = EXIT_PARTIAL;
 	return status == EXIT_DONE ? input_get_status(&set->input, io) : status;
+}
+
+static int solve_and_report(struct sync_settings *set, struct netsync *ns, struct netsync_io *io,
+			    struct spool *spool)
+{
+	const bool is_first = !set->input.share || set->input.share->is_first;
+	int utc_status, status = EXIT_BAD;
+	struct utc_result utc;
+
+	if (is_first && !outcome_check_output(&set->outcome))
+		return EXIT_BAD;
+	if (set->plot && !traffic_spool_messages(spool, ns))
+		return EXIT_BAD;
+	if (!input_solve(&set->input, ns, io))
+		return EXIT_BAD;
+	if (!is_first)
+		return EXIT_DONE;
+	utc_status = utc_compute(&utc, &set->utc, ns);
+	if (utc_status != EXIT_BAD)
+		status = write_and_explain(set, ns, io, spool, &utc);
+	utc_release(&utc);
+	return status == EXIT_DONE || utc_status == EXIT_BAD ? utc_status : status;
 }
 
 static int synchronize_traces(struct sync_settings *set)
@@ -249,6 +267,7 @@ static int synchronize_given(int argc, char **argv, struct input_share *share)
 	if (status < 0)
 		status = synchronize_traces(&set);
 	input_release(&set.input);
+	free(set.utc.argument);
 	return status;
 }
 
