@@ -199,6 +199,15 @@ uint32_t netsync_io_num_left_out(const struct netsync_io *io);
 int netsync_io_get_left_out(const struct netsync_io *io, uint32_t index,
 			    struct netsync_io_left_out *info);
 
+/*
+ * Read a bound on the difference between a host's clock and UTC, which netsync_io_read() found in
+ * files of clock readings (netsync-clocks(5)). Bounds are numbered from 0, in any order, for
+ * netsync_utc_clock_new(). @bound_size is sizeof(struct netsync_utc_bound), which may grow. Return
+ * 0, or -EINVAL for the index after the last one, or an invalid size.
+ */
+int netsync_io_get_utc_bound(const struct netsync_io *io, uint32_t index,
+			     struct netsync_utc_bound *bound, size_t bound_size);
+
 /* Kinds of limits in struct netsync_io_window. */
 enum netsync_io_limit {
 	NETSYNC_IO_NO_LIMIT = 0,

@@ -505,6 +505,8 @@ static int read_all_traces(struct netsync_io *io)
 	if (!ret)
 		ret = io_relate_clocks(io);
 	if (!ret)
+		ret = io_end_utc_readings(io);
+	if (!ret)
 		ret = io_end_part(io);
 	if (!ret)
 		ret = io_register_other_hosts(io, hosts, num_hosts);
@@ -516,6 +518,7 @@ static int read_all_traces(struct netsync_io *io)
 		io_close_trace(io->traces[i]);
 	disk_stop(io->disk);
 	io_free_machine_clocks(io);
+	io_free_utc_readings(io);
 	io_free_hosts(hosts, num_hosts);
 	return ret;
 }
@@ -574,6 +577,7 @@ void netsync_io_free(struct netsync_io *io)
 	for (size_t i = 0; i < io->num_texts; i++)
 		io_free_text(io->texts[i]);
 	free(io->texts);
+	free(io->utc_bounds);
 	names_release(&io->hosts);
 	if (io->owns)
 		own_addresses_release(io->owns);

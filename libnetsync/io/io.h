@@ -46,6 +46,7 @@ struct served;
 struct left_out;
 struct numbered_point;
 struct clock_of_machine;
+struct utc_log;
 struct kept_file;
 struct relations;
 struct unpacked;
@@ -98,6 +99,12 @@ struct netsync_io {
 	/* Hosts that stand for one of several clocks of a machine (relate.c). */
 	struct clock_of_machine *machine_clocks;
 	size_t num_machine_clocks;
+	/* Readings of clocks with bounds on their difference from UTC, and these bounds (utc.c). */
+	struct utc_log *utc_logs;
+	size_t num_utc_logs;
+	struct netsync_utc_bound *utc_bounds;
+	size_t num_utc_bounds;
+	size_t utc_bounds_room;
 	struct reader_process **processes; /* processes that read traces: reading.c */
 	size_t num_processes;
 	struct served **served; /* servers, whose traces other processes read (remote/) */
@@ -492,6 +499,16 @@ int io_add_machine_clock(struct netsync_io *io, const struct io_host *host);
 int io_keep_clock_reading(struct netsync_io *io, const struct netsync_clock_point *point);
 int io_relate_clocks(struct netsync_io *io);
 void io_free_machine_clocks(struct netsync_io *io);
+
+/*
+ * Functions of utc.c: store a reading of a clock that a text contains, with the bound on the clock's
+ * difference from UTC, or 0 if this bound is unknown; and make bounds for intervals of time when all
+ * readings have been stored. Each returns 0 or -ENOMEM; the second one calls io_fail().
+ */
+int io_keep_utc_reading(struct netsync_io *io, const struct netsync_clock_point *point,
+			int64_t utc_within_ns);
+int io_end_utc_readings(struct netsync_io *io);
+void io_free_utc_readings(struct netsync_io *io);
 
 /*
  * Find or add the part of a trace for a network namespace. On failure, call io_fail() and return

@@ -201,3 +201,7 @@ class UtcBound:
     def _struct(self) -> s.netsync_utc_bound:
         return s.netsync_utc_bound(int64(self.from_ns), int64(self.to_ns),
                                    int64(self.within_ns), uint(self.host))
+
+    @classmethod
+    def _from(cls, struct: Any) -> "UtcBound":
+        return cls(struct.host, struct.from_ns, struct.to_ns, struct.within_ns)

@@ -80,6 +80,8 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_set_timeout": (None, c_void_p, c_int64),
     "netsync_io_num_left_out": (c_uint32, c_void_p),
     "netsync_io_get_left_out": (c_int, c_void_p, c_uint32, POINTER(s.netsync_io_left_out)),
+    "netsync_io_get_utc_bound": (c_int, c_void_p, c_uint32, POINTER(s.netsync_utc_bound),
+                                 c_size_t),
     "netsync_io_set_window": (c_int, c_void_p, POINTER(s.netsync_io_window)),
     "netsync_io_watch_relations": (None, c_void_p, s.relation_func, c_void_p),
     "netsync_io_set_split_netns": (None, c_void_p, c_int),

@@ -13,7 +13,7 @@ from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, P
 from . import structs as s
 from .clock import known
 from .estimate import Synchronization
-from .events import ClockPoint, Packet
+from .events import ClockPoint, Packet, UtcBound
 from .handles import Handle, Text, as_list, decode, encode, int64, uint
 from .libraries import io
 from .names import Limit, Role, ValueKind
@@ -188,6 +188,19 @@ class Reader:
                 info = s.netsync_io_left_out(size=ctypes.sizeof(s.netsync_io_left_out))
                 self._io.netsync_io_get_left_out(pointer, i, info)
                 found.append(LeftOut(decode(info.what), decode(info.why)))
+        self._handle.within(collect)
+        return tuple(found)
+
+    @property
+    def utc_bounds(self) -> Tuple[UtcBound, ...]:
+        """Bounds on hosts' differences from UTC that read() found in files of clock readings."""
+        found: List[UtcBound] = []
+
+        def collect(pointer: int) -> None:
+            bound = s.netsync_utc_bound()
+            while not self._io.netsync_io_get_utc_bound(pointer, len(found), bound,
+                                                        ctypes.sizeof(bound)):
+                found.append(UtcBound._from(bound))
         self._handle.within(collect)
         return tuple(found)
 

@@ -8,6 +8,7 @@
  * This file also writes readings as lines of the file "netsync-clocks".
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "clock-reading.h"
 #include "now.h"
@@ -53,14 +54,20 @@ void clock_reading_write_head(FILE *file, const char *clocks, const char *host)
 	if (host)
 		fprintf(file, " of %s,", host);
 	fputs(" and CLOCK_MONOTONIC_RAW\n"
-	      "# host time_ns raw_ns within_ns rate was_set\n",
+	      "# host time_ns raw_ns within_ns rate was_set utc_within_ns\n",
 	      file);
 }
 
 bool clock_reading_write(FILE *file, const char *host, const struct clock_reading *reading)
 {
+	char more[sizeof(" 0 1 ") + 20] = "";
+
+	/* The 0 means that the rate is unknown. */
+	if (reading->utc_within_ns)
+		snprintf(more, sizeof(more), " 0 %d %" PRId64, reading->was_set,
+			 reading->utc_within_ns);
+	else if (reading->was_set)
+		strcpy(more, " 0 1");
 	return fprintf(file, "%s %" PRId64 " %" PRId64 " %" PRId64 "%s\n", host, reading->time_ns,
-		       reading->raw_ns, reading->within_ns,
-		       /* The 0 means that the rate is unknown. */
-		       reading->was_set ? " 0 1" : "") > 0;
+		       reading->raw_ns, reading->within_ns, more) > 0;
 }

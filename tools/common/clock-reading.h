@@ -25,6 +25,7 @@ struct clock_reading {
 	int64_t raw_ns;
 	int64_t within_ns; /* maximum error of raw_ns, which is half of the reading's duration */
 	bool was_set;	   /* set by the caller if the clock was stepped since the last reading */
+	int64_t utc_within_ns; /* bound on the clock's difference from UTC; 0 if unknown */
 };
 
 /*

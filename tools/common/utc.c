@@ -161,21 +161,45 @@ static int make_utc_result(struct utc_result *utc, struct netsync *ns,
 	return EXIT_DONE;
 }
 
-int utc_compute(struct utc_result *utc, const struct utc_arguments *arguments, struct netsync *ns)
+/* Add a bound to an array of @num bounds. */
+static bool add_utc_bound(struct netsync_utc_bound **bounds, size_t num,
+			  const struct netsync_utc_bound *bound)
 {
-	struct netsync_utc_bound *bounds = calloc(arguments->num + 1, sizeof(*bounds));
-	int status = EXIT_DONE;
+	struct netsync_utc_bound *last = array_add(bounds, num, sizeof(*last));
+
+	if (!last)
+		return complain_no_memory();
+	*last = *bound;
+	return true;
+}
+
+/* Collect all bounds. On failure, print a message and return false. */
+static bool collect_utc_bounds(const struct utc_arguments *arguments, const struct netsync *ns,
+			       const struct netsync_io *io, struct netsync_utc_bound **bounds,
+			       size_t *num)
+{
+	struct netsync_utc_bound bound;
+
+	for (size_t i = 0; i < arguments->num; i++, ++*num)
+		if (!make_argument_bound(&arguments->argument[i], ns, &bound) ||
+		    !add_utc_bound(bounds, *num, &bound))
+			return false;
+	for (uint32_t i = 0; !netsync_io_get_utc_bound(io, i, &bound, sizeof(bound)); i++, ++*num)
+		if (!add_utc_bound(bounds, *num, &bound))
+			return false;
+	return true;
+}
+
+int utc_compute(struct utc_result *utc, const struct utc_arguments *arguments, struct netsync *ns,
+		const struct netsync_io *io)
+{
+	struct netsync_utc_bound *bounds = NULL;
+	int status = EXIT_BAD;
+	size_t num = 0;
 
 	*utc = (struct utc_result){ 0 };
-	if (!bounds) {
-		complain_no_memory();
-		return EXIT_BAD;
-	}
-	for (size_t i = 0; i < arguments->num && status == EXIT_DONE; i++)
-		if (!make_argument_bound(&arguments->argument[i], ns, &bounds[i]))
-			status = EXIT_BAD;
-	if (status == EXIT_DONE && arguments->num)
-		status = make_utc_result(utc, ns, bounds, arguments->num);
+	if (collect_utc_bounds(arguments, ns, io, &bounds, &num))
+		status = num ? make_utc_result(utc, ns, bounds, num) : EXIT_DONE;
 	free(bounds);
 	return status;
 }

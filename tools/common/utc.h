@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <netsync-io.h>
 #include <netsync.h>
 
 #include "options.h"
@@ -39,11 +40,12 @@ struct utc_result {
 };
 
 /*
- * Compute UTC from the arguments. If an argument cannot be used, print a message and return
+ * Compute UTC from the arguments, and from the bounds that @io found in files. If an argument cannot be used, print a message and return
  * EXIT_BAD. If UTC cannot be computed, print a warning and return EXIT_PARTIAL. Otherwise, return
  * EXIT_DONE. utc_release() releases the result in all cases.
  */
-int utc_compute(struct utc_result *utc, const struct utc_arguments *arguments, struct netsync *ns);
+int utc_compute(struct utc_result *utc, const struct utc_arguments *arguments, struct netsync *ns,
+		const struct netsync_io *io);
 void utc_release(struct utc_result *utc);
 
 /* Print the line of a table. Print nothing if UTC is not known. */

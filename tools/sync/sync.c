@@ -150,7 +150,7 @@ static int solve_and_report(struct sync_settings *set, struct netsync *ns, struc
 		return EXIT_BAD;
 	if (!is_first)
 		return EXIT_DONE;
-	utc_status = utc_compute(&utc, &set->utc, ns);
+	utc_status = utc_compute(&utc, &set->utc, ns, io);
 	if (utc_status != EXIT_BAD)
 		status = write_and_explain(set, ns, io, spool, &utc);
 	utc_release(&utc);

@@ -123,11 +123,12 @@ static struct told_host *find_host_of_line(struct live_input *live, const struct
 static int use_clocks_line(struct live_input *live, struct clocks_file *file, const char *p)
 {
 	struct netsync_clock_point point;
+	struct clock_line_more more;
 	struct clock_event clock;
 	struct told_host *told;
 	struct text_word name;
 
-	if (!parse_text_clock_line(p, &name, &point)) {
+	if (!parse_text_clock_line(p, &name, &point, &more)) {
 		if (!file->told_bad)
 			io_warn(live->io,
 				"%s: line %llu does not have the format of netsync-clocks(5); such lines are not used.",

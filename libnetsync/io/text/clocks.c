@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The text format of clock steering: host time_ns raw_ns [within_ns [rate [was_set]]] */
+/* The text format of clock steering: host time_ns raw_ns [within_ns [rate [was_set [utc_within_ns]]]] */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* Minimum and maximum number of columns in a line, see netsync-clocks(5). */
 #define LEAST_COLUMNS 3
-#define MOST_COLUMNS 6
+#define MOST_COLUMNS 7
 /* Maximum number of characters of a rate. Chosen; a double cannot store more digits. */
 #define NUMBER_SIZE 32
 
@@ -40,38 +40,67 @@ static const char *parse_was_set(const char *p, uint32_t *was_set)
 	return p;
 }
 
+/* Parse a bound on the difference from UTC. If it is not valid, return NULL. */
+static const char *parse_utc_within(const char *p, int64_t *within_ns)
+{
+	p = lines_parse_integer(p, within_ns);
+	return p && *within_ns >= 0 && *within_ns <= NETSYNC_MAX_TIME ? p : NULL;
+}
+
+/* Report what is wrong with the last columns. Return 1 if nothing is. */
+static int find_bad_last_columns(struct text_lines *l, const char *p)
+{
+	char quote[QUOTE_SIZE];
+	struct text_word word;
+	uint32_t was_set;
+	int64_t within_ns;
+	const char *next;
+	double rate;
+
+	lines_parse_word(p, &word);
+	next = parse_clock_rate(p, &rate);
+	if (!next)
+		return lines_reject(l, p, "the rate is %s, which is not a number such as 1.000012",
+				    quote_word(quote, &word));
+	if (lines_is_end(next))
+		return 1;
+	lines_parse_word(next, &word);
+	next = parse_was_set(next, &was_set);
+	if (!next)
+		return lines_reject(l, p, "was_set is %s instead of 0 or 1",
+				    quote_word(quote, &word));
+	if (lines_is_end(next))
+		return 1;
+	lines_parse_word(next, &word);
+	if (!parse_utc_within(next, &within_ns))
+		return lines_reject(l, p, "utc_within_ns is %s, which is not a duration in ns",
+				    quote_word(quote, &word));
+	return 1;
+}
+
 /* Find the error in the line at @p and report it. */
 static int report_bad_clocks_line(struct text_input *text, const char *p)
 {
 	static const char *const columns[] = { "time_ns", "raw_ns", "within_ns" };
 	struct text_lines *l = &text->lines;
 	int n = count_words(p), ret;
-	char quote[QUOTE_SIZE];
 	struct text_word word;
-	double rate;
 
 	if (n == INT_MAX)
 		return lines_reject(l, p, "it contains a control character");
 	if (n < LEAST_COLUMNS || n > MOST_COLUMNS)
 		return lines_reject(
 			l, p,
-			"it has %d columns instead of 3 to 6: host time_ns raw_ns within_ns rate was_set",
+			"it has %d columns instead of 3 to 7: host time_ns raw_ns within_ns rate was_set utc_within_ns",
 			n);
 	p = lines_parse_word(p, &word);
 	ret = find_bad_integer(l, &p, columns, 3);
 	if (ret < 1)
 		return ret;
 	if (!lines_is_end(p)) {
-		const char *rest = parse_clock_rate(p, &rate);
-
-		lines_parse_word(rest ? rest : p, &word);
-		if (!rest)
-			return lines_reject(
-				l, p, "the rate is %s, which is not a number such as 1.000012",
-				quote_word(quote, &word));
-		if (!lines_is_end(rest))
-			return lines_reject(l, p, "was_set is %s instead of 0 or 1",
-					    quote_word(quote, &word));
+		ret = find_bad_last_columns(l, p);
+		if (ret < 1)
+			return ret;
 	}
 	return text_reject_host(text, p);
 }
@@ -88,7 +117,8 @@ static int clocks_parse_hosts(const struct text_input *text, const char *p, stru
  * offset from 1970.
  */
 static int push_sidecar_line(struct text_input *text, const char *p,
-			     const struct netsync_clock_point *point)
+			     const struct netsync_clock_point *point,
+			     const struct clock_line_more *more)
 {
 	struct trace *trace = text->trace;
 	struct netsync_clock_point shifted = *point;
@@ -105,6 +135,8 @@ static int push_sidecar_line(struct text_input *text, const char *p,
 		return lines_reject(&text->lines, p, "its time is out of range");
 	if (!trace->host->split && !trace->io->observe) {
 		shifted.host = (uint32_t)trace->host->number;
+		if (io_keep_utc_reading(trace->io, &shifted, more->utc_within_ns))
+			return io_fail_no_memory(trace->io);
 		return text_check_push(text, p, io_push_clock(trace->io, &shifted));
 	}
 	ret = io_add_sidecar_clock(trace, &clock);
@@ -113,8 +145,9 @@ static int push_sidecar_line(struct text_input *text, const char *p,
 }
 
 const char *parse_text_clock_line(const char *p, struct text_word *host,
-				  struct netsync_clock_point *point)
+				  struct netsync_clock_point *point, struct clock_line_more *more)
 {
+	*more = (struct clock_line_more){ 0 };
 	*point = (struct netsync_clock_point){ .size = sizeof(*point) };
 	p = lines_parse_integer(lines_parse_word(p, host), &point->time_ns);
 	if (p)
@@ -125,6 +158,8 @@ const char *parse_text_clock_line(const char *p, struct text_word *host,
 		p = parse_clock_rate(p, &point->rate);
 	if (p && !lines_is_end(p))
 		p = parse_was_set(p, &point->was_set);
+	if (p && !lines_is_end(p))
+		p = parse_utc_within(p, &more->utc_within_ns);
 	return p && lines_is_end(p) ? p : NULL;
 }
 
@@ -132,8 +167,9 @@ static int clocks_push_line(struct text_input *text, const char *start)
 {
 	struct text_lines *l = &text->lines;
 	struct netsync_clock_point point;
+	struct clock_line_more more;
 	struct text_word name;
-	const char *p = parse_text_clock_line(start, &name, &point);
+	const char *p = parse_text_clock_line(start, &name, &point, &more);
 	int host;
 
 	if (!p)
@@ -143,12 +179,13 @@ static int clocks_push_line(struct text_input *text, const char *start)
 		return 1;
 	}
 	if (text->trace)
-		return push_sidecar_line(text, p, &point);
+		return push_sidecar_line(text, p, &point, &more);
 	host = text_find_host(text, &name);
 	if (host < 0)
 		return report_bad_clocks_line(text, start);
 	point.host = (uint32_t)host;
-	if (io_keep_clock_reading(l->io, &point))
+	if (io_keep_clock_reading(l->io, &point) ||
+	    io_keep_utc_reading(l->io, &point, more.utc_within_ns))
 		return io_fail_no_memory(l->io);
 	return text_check_push(text, p, netsync_push_clock(l->io->ns, &point));
 }
