@@ -176,6 +176,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 		.has_uuid = info->has_clock_uuid,
 		.epoch_ns = info->epoch_ns,
 	};
+	int64_t median_ns;
 	int ret;
 
 	*clock = NULL;
@@ -203,6 +204,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	trace->to_ns = host->span.to_ns;
 	*found = host;
 	model_make_machine_uuid(&apply->model, host, trace->machine);
+	model_get_bounds(host, &median_ns, &trace->bound_ns);
 	trace->first_ns = info->first_ns;
 	trace->last_ns = info->last_ns;
 	if (apply->set->metadata_only && trace->first_ns <= trace->last_ns)

@@ -281,6 +281,21 @@ static bool check_line_error(const struct clock_line *line)
 
 /* ---- the copy ----------------------------------------------------------- */
 
+/*
+ * Return the largest error of times of the copy, in cycles, rounded up. Return a negative value if it
+ * is not known.
+ */
+static int64_t compute_line_precision(const struct clock_line *line)
+{
+	const int64_t bound_ns = line->trace->bound_ns;
+	__int128 cycles;
+
+	if (bound_ns < 0 || bound_ns == NETSYNC_UNKNOWN)
+		return -1;
+	cycles = ((__int128)bound_ns + line->off_ns) * (__int128)line->freq / NS_PER_S + 1;
+	return cycles > INT64_MAX ? -1 : (int64_t)cycles;
+}
+
 static bool change_metadata_clock(const struct apply_trace *trace, struct tsdl_clock *clock)
 {
 	struct clock_line line = {
@@ -300,7 +315,11 @@ static bool change_metadata_clock(const struct apply_trace *trace, struct tsdl_c
 			"its clock would be zero before 1970, or the cycles since then do not fit into 64 bits");
 	if (!check_line_error(&line))
 		return false;
-	*clock = (struct tsdl_clock){ .freq = line.freq, .offset = line.offset };
+	*clock = (struct tsdl_clock){
+		.freq = line.freq,
+		.offset = line.offset,
+		.precision = compute_line_precision(&line),
+	};
 	uuid_unparse_lower(trace->machine, clock->uuid);
 	return true;
 }

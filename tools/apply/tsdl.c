@@ -15,9 +15,10 @@
 /* CTF 2 metadata is a sequence of JSON texts. Each text begins with this character. */
 #define JSON_RECORD_SEPARATOR 0x1e
 
-enum key { FREQ, OFFSET_S, OFFSET, UUID, NUM_KEYS };
+enum key { FREQ, OFFSET_S, OFFSET, PRECISION, UUID, NUM_KEYS };
 
-static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "uuid" };
+static const char *const key_names[NUM_KEYS] = { "freq", "offset_s", "offset", "precision",
+						 "uuid" };
 
 struct text_span {
 	const char *start; /* NULL if there is no text */
@@ -164,7 +165,7 @@ const char *tsdl_read_clock(const char *text, struct tsdl_clock *clock)
 	const struct clock_block block = find_clock_block(text);
 	int64_t freq = 1000000000;
 
-	*clock = (struct tsdl_clock){ 0 };
+	*clock = (struct tsdl_clock){ .precision = -1 };
 	if (*text == JSON_RECORD_SEPARATOR)
 		return "it is a CTF 2 trace, whose metadata is not TSDL";
 	if (!block.num)
@@ -188,7 +189,9 @@ static void format_clock_values(const struct tsdl_clock *clock,
 	snprintf(values[FREQ], size, "%llu", (unsigned long long)clock->freq);
 	snprintf(values[OFFSET_S], size, "%lld", (long long)clock->offset_s);
 	snprintf(values[OFFSET], size, "%lld", (long long)clock->offset);
-	*values[UUID] = '\0';
+	*values[PRECISION] = *values[UUID] = '\0';
+	if (clock->precision >= 0)
+		snprintf(values[PRECISION], size, "%lld", (long long)clock->precision);
 	if (*clock->uuid)
 		snprintf(values[UUID], size, "\"%s\"", clock->uuid);
 }

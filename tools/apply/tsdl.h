@@ -14,6 +14,7 @@ struct tsdl_clock {
 	uint64_t freq;		      /* frequency, Hz */
 	int64_t offset_s;	      /* zero of the clock, s since the epoch */
 	int64_t offset;		      /* number of cycles added to offset_s */
+	int64_t precision;	      /* new value, cycles; negative if the value does not change */
 	char uuid[TSDL_UUID_LEN + 1]; /* new value, or an empty text if the value does not change */
 };
 

@@ -257,6 +257,9 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 	if (!ret)
 		ret = model_find_shift(&corrections->model, host, &told, &correction->shift_ns);
 	if (!ret) {
+		int64_t median_ns;
+
+		model_get_bounds(host, &median_ns, &correction->bound_ns);
 		set_correction_span(corrections, host, correction);
 		model_make_machine_uuid(&corrections->model, host, correction->machine);
 	}

@@ -24,6 +24,7 @@ struct stream_correction {
 	int64_t shift_ns;
 	/* Range of the host's times that may be corrected. */
 	int64_t from_ns, to_ns;
+	int64_t bound_ns; /* largest error bound over the traces; NETSYNC_UNKNOWN if unknown */
 	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_make_machine_uuid() */
 };
 

@@ -24,6 +24,8 @@ struct mip {
 	/* Return false if the clock has no uuid. */
 	bool (*get_clock_uuid)(const bt_clock_class *class, uint8_t uuid[MODEL_UUID_SIZE]);
 	bool (*set_clock_uuid)(bt_clock_class *class, const uint8_t uuid[MODEL_UUID_SIZE]);
+	/* Declare that times may be off by @cycles. */
+	void (*set_clock_error)(bt_clock_class *class, uint64_t cycles);
 
 	/* Copy a field class that depends on another field. */
 	bt_field_class *(*new_array)(const struct field_classes *classes,

@@ -34,6 +34,12 @@ static bool set_mip0_clock_uuid(bt_clock_class *class, const uint8_t uuid[MODEL_
 	return true;
 }
 
+/* CTF 1.8 has only the precision: a true time is within it, before or after the clock's. */
+static void set_mip0_clock_error(bt_clock_class *class, uint64_t cycles)
+{
+	bt_clock_class_set_precision(class, cycles);
+}
+
 /* ---- classes that depend on a field ------------------------------------- */
 
 static const bt_field_class *follow_path_item(const bt_field_class *from,
@@ -126,6 +132,7 @@ const struct mip mip_0 = {
 	.identify_trace = identify_mip0_trace,
 	.get_clock_uuid = get_mip0_clock_uuid,
 	.set_clock_uuid = set_mip0_clock_uuid,
+	.set_clock_error = set_mip0_clock_error,
 	.new_array = new_mip0_array,
 	.new_option = new_mip0_option,
 	.new_variant = new_mip0_variant,

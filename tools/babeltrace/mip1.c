@@ -56,6 +56,15 @@ static bool set_mip1_clock_uuid(bt_clock_class *class, const uint8_t uuid[MODEL_
 	return !bt_clock_class_set_uid(class, text);
 }
 
+/*
+ * CTF 2 distinguishes the precision, which is how well a clock agrees with itself, from the accuracy,
+ * which is how well it agrees with others.
+ */
+static void set_mip1_clock_error(bt_clock_class *class, uint64_t cycles)
+{
+	bt_clock_class_set_accuracy(class, cycles);
+}
+
 /* ---- classes that depend on a field ------------------------------------- */
 
 static bt_field_class *new_mip1_array(const struct field_classes *classes,
@@ -189,6 +198,7 @@ const struct mip mip_1 = {
 	.identify_trace = identify_mip1_trace,
 	.get_clock_uuid = get_mip1_clock_uuid,
 	.set_clock_uuid = set_mip1_clock_uuid,
+	.set_clock_error = set_mip1_clock_error,
 	.new_array = new_mip1_array,
 	.new_option = new_mip1_option,
 	.new_variant = new_mip1_variant,

@@ -89,6 +89,9 @@ static bool describe_corrected_clock(const struct streams *streams, bt_clock_cla
 {
 	char text[256];
 
+	/* The copy counts nanoseconds. */
+	if (correction->bound_ns >= 0 && correction->bound_ns != NETSYNC_UNKNOWN)
+		streams->mip->set_clock_error(class, (uint64_t)correction->bound_ns);
 	snprintf(text, sizeof(text), "corrected by netsync, to the clock of %s",
 		 streams->reference);
 	return !bt_clock_class_set_name(class, NETSYNC_IO_CORRECTED_CLOCK) &&
