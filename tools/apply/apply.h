@@ -52,8 +52,8 @@ struct apply_trace {
 	bool extrapolate;		   /* also correct times that the result does not cover */
 	int64_t from_ns;		   /* range of the host's times that the result covers */
 	int64_t to_ns;
-	struct apply_seen *seen;	  /* range of times that the copy has found so far */
-	int64_t bound_ns; /* largest error bound of the host; NETSYNC_UNKNOWN if unknown */
+	struct apply_seen *seen; /* range of times that the copy has found so far */
+	int64_t bound_ns;	 /* largest error bound of the host; NETSYNC_UNKNOWN if unknown */
 	uint8_t machine[MODEL_UUID_SIZE]; /* UUID of the machine; see model_make_machine_uuid() */
 	int64_t shift_ns;		  /* the host's time minus the time in the trace */
 	struct apply_part part;		  /* events outside this range are skipped */

@@ -20,7 +20,6 @@ struct clock_line_more {
  * return NULL.
  */
 const char *parse_text_clock_line(const char *p, struct text_word *host,
-				  struct netsync_clock_point *point,
-				  struct clock_line_more *more);
+				  struct netsync_clock_point *point, struct clock_line_more *more);
 
 #endif
