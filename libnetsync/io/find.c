@@ -22,7 +22,8 @@
  * directory and a row here.
  */
 static const struct trace_reader *const readers[] = {
-	&ctf_reader, &tracedat_reader, &perf_reader, &pcap_reader, &kineto_reader, &pftrace_reader,
+	&ctf_reader, &tracedat_reader, &perf_reader, &pcap_reader,
+	&kineto_reader, &pftrace_reader, &retis_reader,
 };
 
 /* Number of bytes of two files that are compared at a time. Chosen to be one page. */

@@ -458,6 +458,7 @@ extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
 extern const struct trace_reader kineto_reader;
 extern const struct trace_reader pftrace_reader;
+extern const struct trace_reader retis_reader;
 
 /* A host, which is one clock. The traces of a host are next to each other in netsync_io.traces. */
 struct io_host {
