@@ -855,6 +855,23 @@ int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to
 int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *to,
 			   netsync_io_time_func time, void *data);
 
+/*
+ * Copy a file of Retis with new times, as netsync_io_copy_perf() copies perf.data files.
+ *
+ * @time is called for the time of each event, and again for the times at which Retis first saw the
+ * packet. Events are skipped if @time returns NETSYNC_IO_LEFT_OUT, except the event of the start. A
+ * line with a list of events ("retis sort") is skipped if all of its events are. The offset of
+ * CLOCK_MONOTONIC is changed by the opposite of the time of the start, so that Retis prints this
+ * event with the same date as before. All other bytes are copied unchanged; a compressed file is
+ * written uncompressed. Invalid lines are copied unchanged, with a warning. If the file is damaged,
+ * the lines before the damage are copied, with a warning.
+ *
+ * Return 0; -ERANGE for a time that cannot be changed, or becomes negative; the value of @time;
+ * -ENODATA if no event has a time; -ENOMEM, or the system's error.
+ */
+int netsync_io_copy_retis(struct netsync_io *io, const char *from, const char *to,
+			  netsync_io_time_func time, void *data);
+
 #ifdef __cplusplus
 }
 #endif

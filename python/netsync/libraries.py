@@ -114,6 +114,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_merge_captures": (c_int, c_void_p, POINTER(s.netsync_io_capture), c_uint32,
                                   c_size_t, c_char_p, c_int, s.progress_func, c_void_p),
     "netsync_io_copy_kineto": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
+    "netsync_io_copy_retis": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
     "netsync_io_copy_perf": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
 }
 

@@ -432,6 +432,11 @@ class Reader:
         """Copy a trace of PyTorch's profiler with corrected times, as copy_capture() does."""
         self._copy(self._io.netsync_io_copy_kineto, source, to, time)
 
+    def copy_retis(self, source: Text, to: Text,
+                   time: Callable[[int], Optional[SupportsIndex]]) -> None:
+        """Copy a file of Retis with corrected times, as copy_capture() does."""
+        self._copy(self._io.netsync_io_copy_retis, source, to, time)
+
     def merge_captures(self, captures: Iterable[
             Tuple[Text, Text, Optional[Text], Callable[[int], Optional[SupportsIndex]]]],
                        to: Any, comment: Optional[Text] = None,

@@ -144,6 +144,14 @@ static void copy_kineto(struct netsync_io *io)
 	unlink(copy);
 }
 
+static void copy_retis(struct netsync_io *io)
+{
+	netsync_io_copy_retis(io, path, copy, add_microsecond, NULL);
+	unlink(copy);
+	netsync_io_copy_retis(io, path, copy, add_microsecond_or_leave_out, NULL);
+	unlink(copy);
+}
+
 static void read_text_by(struct netsync *ns, int (*add)(struct netsync_io *, const char *, int))
 {
 	struct netsync_io *io = netsync_io_new(ns);
@@ -180,6 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy_tracedat(io);
 	copy_perf(io);
 	copy_kineto(io);
+	copy_retis(io);
 	netsync_io_free(io);
 	netsync_free(ns);
 	return 0;

@@ -34,9 +34,9 @@ static const struct format {
 	apply_copy copy;
 	apply_copy copy_metadata; /* for --metadata-only; NULL if not supported */
 } formats[] = {
-	{ "ctf", apply_ctf, apply_metadata },  { "kineto", apply_kineto, NULL },
-	{ "pcap", apply_pcap, NULL },	       { "perf.data", apply_perf, NULL },
-	{ "trace.dat", apply_tracedat, NULL },
+	{ "ctf", apply_ctf, apply_metadata }, { "kineto", apply_kineto, NULL },
+	{ "pcap", apply_pcap, NULL },	      { "perf.data", apply_perf, NULL },
+	{ "retis", apply_retis, NULL },	      { "trace.dat", apply_tracedat, NULL },
 };
 
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))

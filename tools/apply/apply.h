@@ -104,6 +104,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to);
 bool apply_pcap(const struct apply_trace *trace, const char *to);
 bool apply_perf(const struct apply_trace *trace, const char *to);
 bool apply_kineto(const struct apply_trace *trace, const char *to);
+bool apply_retis(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
 /* Copy a CTF trace by linking its stream files and changing the clock in the metadata. */

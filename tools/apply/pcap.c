@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copy captures (pcap and pcapng), perf.data files and Kineto traces by libnetsync-io. */
+/* Copy captures (pcap and pcapng), perf.data files, Kineto traces and files of Retis by libnetsync-io. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,4 +75,9 @@ bool apply_perf(const struct apply_trace *trace, const char *to)
 bool apply_kineto(const struct apply_trace *trace, const char *to)
 {
 	return copy_by_function(netsync_io_copy_kineto, trace, to);
+}
+
+bool apply_retis(const struct apply_trace *trace, const char *to)
+{
+	return copy_by_function(netsync_io_copy_retis, trace, to);
 }
