@@ -633,10 +633,25 @@ int netsync_io_read_events(struct netsync_io *io, const struct netsync_io_source
 int netsync_io_event_value(const struct netsync_io_event *event, uint32_t field,
 			   struct netsync_io_value *value);
 
-/* What the times of a span say about the other spans of its relation. */
+/* What related spans did together. */
+enum netsync_io_relation_kind {
+	NETSYNC_IO_COLLECTIVE = 0, /* an operation of the ranks of a job, or a message of two */
+	NETSYNC_IO_CALL = 1,	   /* a client, and the server that it called */
+	NETSYNC_IO_QUEUE = 2,	   /* a producer, and a consumer of what it produced */
+};
+
+/*
+ * What the times of a span say about the other spans of its relation. For example, the client of
+ * a call starts first and ends last, and a producer only starts first.
+ */
 enum netsync_io_role {
 	NETSYNC_IO_BEFORE = 1, /* its start precedes the end of each NETSYNC_IO_AFTER span */
 	NETSYNC_IO_AFTER = 2,  /* its end follows the start of each NETSYNC_IO_BEFORE span */
+	NETSYNC_IO_STARTS_FIRST =
+		4, /* its start precedes that of each NETSYNC_IO_STARTS_LAST span */
+	NETSYNC_IO_STARTS_LAST = 8, /* its start follows that of each NETSYNC_IO_STARTS_FIRST span */
+	NETSYNC_IO_ENDS_FIRST = 16, /* its end precedes that of each NETSYNC_IO_ENDS_LAST span */
+	NETSYNC_IO_ENDS_LAST = 32,  /* its end follows that of each NETSYNC_IO_ENDS_FIRST span */
 };
 
 /* What one member of a relation did, such as one rank of a collective operation. */
@@ -649,7 +664,7 @@ struct netsync_io_span {
 	uint32_t reserved;
 };
 
-/* Spans of all hosts that belong together, such as a collective operation. */
+/* Spans of all hosts that belong together, such as a collective operation or a call. */
 struct netsync_io_relation {
 	uint32_t size;	    /* sizeof, as the library knows it */
 	uint32_t members;   /* number of members; some of their spans may be missing */
@@ -658,8 +673,13 @@ struct netsync_io_relation {
 	int32_t step;	    /* step of the program; -1 if unknown */
 	uint32_t num_spans; /* number of spans, which are ordered by host */
 	uint32_t span_size; /* sizeof(struct netsync_io_span), as the library knows it */
-	uint32_t reserved;
+	uint32_t kind;	    /* enum netsync_io_relation_kind */
 	const struct netsync_io_span *spans;
+	/*
+	 * Identifies the group, which may share its name with others: a hash of the process group of
+	 * a collective operation, or the 128 bits of the trace of a call, the upper ones first.
+	 */
+	uint64_t group_id[2];
 };
 
 /* Called with a relation, which is valid during the call. */

@@ -200,6 +200,7 @@ struct event_seen {
 #define SPAN_BEFORE NETSYNC_IO_BEFORE
 #define SPAN_AFTER NETSYNC_IO_AFTER
 #define SPAN_BOTH (NETSYNC_IO_BEFORE | NETSYNC_IO_AFTER)
+#define SPAN_ALL_ROLES (2 * NETSYNC_IO_ENDS_LAST - 1)
 
 /* Maximum size of the names in a part (bytes), with the terminating NUL; chosen. */
 #define SPAN_NAME_SIZE 64
@@ -212,11 +213,13 @@ struct span_part {
 	uint64_t key[2]; /* hash of what identifies the relation */
 	/* Hash of what must be equal in all parts; relations with other values are not used. */
 	uint64_t check;
+	uint64_t group_id[2]; /* as in struct netsync_io_relation */
 	/*
 	 * When the member began and ended (ns, as printed). The error of either time widens the
 	 * span.
 	 */
 	int64_t start_ns, end_ns;
+	uint32_t kind;		    /* enum netsync_io_relation_kind */
 	uint32_t role;		    /* bits of enum netsync_io_role */
 	uint32_t member;	    /* number of the member, such as its rank */
 	uint32_t members;	    /* number of parts of the relation */

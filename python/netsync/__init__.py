@@ -10,7 +10,7 @@ from .errors import Error
 from .estimate import Synchronization
 from .events import ClockPoint, Message, Packet, UtcBound
 from .libraries import version
-from .names import Dir, Field, Limit, Method, Quality, Role, Sequence
+from .names import Dir, Field, Limit, Method, Quality, RelationKind, Role, Sequence
 from .reader import CORRECTED_CLOCK, Frame, LeftOut, Reader, Relation, Served, Span
 from .result import Host, Identity, Pair, Result, Stack, Stats, Steering, Step, Trace, Utc
 from .saved import load
@@ -20,7 +20,7 @@ from .traces import Corrected
 __all__ = [
     "CORRECTED_CLOCK", "Clock", "ClockPoint", "Converted", "Corrected", "Deviation", "Dir",
     "Error", "Field", "Frame", "Host", "Identity", "Interval", "Knot", "LeftOut", "Limit",
-    "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Relation", "Result", "Role",
-    "Segment", "Sequence", "Served", "Span", "Stack", "Stats", "Steering", "Step",
-    "Synchronization", "Trace", "Utc", "UtcBound", "load", "sync", "version",
+    "Message", "Method", "Packet", "Pair", "Quality", "Reader", "Relation", "RelationKind",
+    "Result", "Role", "Segment", "Sequence", "Served", "Span", "Stack", "Stats", "Steering",
+    "Step", "Synchronization", "Trace", "Utc", "UtcBound", "load", "sync", "version",
 ]

@@ -57,6 +57,17 @@ class Role(enum.IntFlag):
     """enum netsync_io_role: what the times of a span say about the others of its relation."""
     BEFORE = 1
     AFTER = 2
+    STARTS_FIRST = 4
+    STARTS_LAST = 8
+    ENDS_FIRST = 16
+    ENDS_LAST = 32
+
+
+class RelationKind(enum.IntEnum):
+    """enum netsync_io_relation_kind: what related spans did together."""
+    COLLECTIVE = 0
+    CALL = 1
+    QUEUE = 2
 
 
 class Sequence(enum.IntEnum):

@@ -16,7 +16,7 @@ from .estimate import Synchronization
 from .events import ClockPoint, Packet, UtcBound
 from .handles import Handle, Text, as_list, decode, encode, int64, uint
 from .libraries import io
-from .names import Limit, Role, ValueKind
+from .names import Limit, RelationKind, Role, ValueKind
 from .result import Identity, Trace
 
 # The clock's name in CTF traces that netsync has corrected.
@@ -72,6 +72,8 @@ class Relation(NamedTuple):
     step: Optional[int]         # step of the program
     members: int                # some of their spans may be missing
     spans: Tuple[Span, ...]     # ordered by host
+    kind: RelationKind
+    group_id: int               # of the process group or trace; several groups may share a name
 
 
 class Event(NamedTuple):
@@ -128,7 +130,8 @@ def _relation(pointer: Any) -> Relation:
     return Relation(decode(relation.group), decode(relation.what),
                     relation.step if relation.step >= 0 else None, relation.members,
                     tuple(Span(one.start_ns, one.end_ns, one.host, one.member, Role(one.role))
-                          for one in spans))
+                          for one in spans),
+                    RelationKind(relation.kind), relation.group_id[0] << 64 | relation.group_id[1])
 
 
 class Reader:

@@ -213,7 +213,8 @@ class netsync_io_relation(Structure):
     _fields_ = [
         ("size", c_uint32), ("members", c_uint32), ("group", c_char_p), ("what", c_char_p),
         ("step", c_int32), ("num_spans", c_uint32), ("span_size", c_uint32),
-        ("reserved", c_uint32), ("spans", POINTER(netsync_io_span)),
+        ("kind", c_uint32), ("spans", POINTER(netsync_io_span)),
+        ("group_id", c_uint64 * 2),
     ]
 
 

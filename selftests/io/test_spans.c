@@ -233,6 +233,72 @@ static void test_roots(void **state)
 	assert_int_equal(relations_end(&io), 0);
 }
 
+/* ---- calls and queues -------------------------------------------------------- */
+
+#define CALL_ID UINT64_C(0x0123456789abcdef)
+
+static void check_call(void *data, const struct netsync_io_relation *relation)
+{
+	uint32_t *kind = data;
+
+	assert_int_equal(relation->size, sizeof(*relation));
+	assert_int_equal(relation->kind, *kind);
+	assert_true(relation->group_id[0] == CALL_ID && relation->group_id[1] == ~CALL_ID);
+	*kind = UINT32_MAX;
+}
+
+/* Add parts on hosts 0, 1 and 2, which last from 100 to 1000, 120 to 980, and 140 to 960. */
+static void add_nested_parts(uint32_t kind, uint32_t outer, uint32_t inner)
+{
+	uint32_t expected = kind;
+
+	memset(&came, 0, sizeof(came));
+	io.relation = check_call;
+	io.relation_data = &expected;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct span_part part = make_part(kind, i, 3);
+
+		part.kind = kind;
+		part.role = i ? inner : outer;
+		part.group_id[0] = CALL_ID;
+		part.group_id[1] = ~CALL_ID;
+		part.start_ns = 100 + 20 * i;
+		part.end_ns = 1000 - 20 * i;
+		add_part(i, &part);
+	}
+	assert_int_equal(expected, UINT32_MAX);
+	io.relation = NULL;
+	assert_int_equal(relations_end(&io), 0);
+	assert_string_equal(came.warnings, "");
+}
+
+/* The client starts before its servers, and ends after them; a retry is another server. */
+static void test_calls(void **state)
+{
+	(void)state;
+	add_nested_parts(NETSYNC_IO_CALL, NETSYNC_IO_STARTS_FIRST | NETSYNC_IO_ENDS_LAST,
+			 NETSYNC_IO_STARTS_LAST | NETSYNC_IO_ENDS_FIRST);
+	assert_int_equal(came.num, 4);
+	for (uint32_t host = 1; host < 3; host++) {
+		assert_int_equal(find_message(0, host)->send_ns, 100);
+		assert_int_equal(find_message(0, host)->recv_ns, 100 + 20 * host);
+		assert_int_equal(find_message(host, 0)->send_ns, 1000 - 20 * host);
+		assert_int_equal(find_message(host, 0)->recv_ns, 1000);
+	}
+}
+
+/* A producer starts before its consumers; their ends have no order. */
+static void test_queues(void **state)
+{
+	(void)state;
+	add_nested_parts(NETSYNC_IO_QUEUE, NETSYNC_IO_STARTS_FIRST, NETSYNC_IO_STARTS_LAST);
+	assert_int_equal(came.num, 2);
+	for (uint32_t host = 1; host < 3; host++) {
+		assert_int_equal(find_message(0, host)->send_ns, 100);
+		assert_int_equal(find_message(0, host)->recv_ns, 100 + 20 * host);
+	}
+}
+
 /*
  * A host whose ranks have different clocks is not the centre, so that only its own messages are
  * wrong; it is reported.
@@ -320,7 +386,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decimals), cmocka_unit_test(test_star),
-		cmocka_unit_test(test_roots),	 cmocka_unit_test(test_unordered_host),
+		cmocka_unit_test(test_roots),	 cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_queues),	 cmocka_unit_test(test_unordered_host),
 		cmocka_unit_test(test_apart),	 cmocka_unit_test(test_repeated_member),
 		cmocka_unit_test(test_limit),
 	};

@@ -218,7 +218,8 @@ static void identify_collective(const struct kineto *kineto, const struct kineto
 	const int64_t from = report->kind->relation == KINETO_SEND ? kineto->rank : report->root;
 	const int64_t to = report->kind->relation == KINETO_SEND ? report->root : kineto->rank;
 
-	new->group = hash_text(hash_text(0, report->group), report->ranks);
+	new->group_id = hash_text(hash_text(0, report->group), report->ranks);
+	new->group = new->group_id;
 	new->check = hash_text(has_equal_sizes, is_message ? "" : report->name);
 	new->check = hash_text(new->check, report->type);
 	new->members = is_message ? 2 : (uint32_t)report->members;

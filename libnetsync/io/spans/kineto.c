@@ -289,6 +289,8 @@ static int pass_collective(struct trace *trace, const struct kineto_collective *
 	struct span_part part = {
 		.key = { from->key[0], from->key[1] },
 		.check = from->check,
+		.group_id = { 0, from->group_id },
+		.kind = NETSYNC_IO_COLLECTIVE,
 		.start_ns = from->start_ns,
 		.end_ns = from->end_ns,
 		.role = from->role,

@@ -17,7 +17,7 @@
 
 /*
  * Maximum number of collectives of a rank that are kept, of operations that launched them, and of
- * steps. Chosen: a profile of some steps has thousands of collectives, and each needs 112 bytes with
+ * steps. Chosen: a profile of some steps has thousands of collectives, and each needs 120 bytes with
  * its launch.
  */
 #define KINETO_MAX_COLLECTIVES (4 << 20)
@@ -36,7 +36,8 @@ struct kineto_collective {
 	int64_t start_ns, end_ns; /* since the base until the file was read, then as printed */
 	uint64_t key[2];
 	uint64_t check;
-	uint64_t group;		 /* hash of the group; of the pair of ranks for a message */
+	uint64_t group_id;	 /* hash of the group's name and ranks */
+	uint64_t group;		 /* the same; for a message, hash of the pair of ranks as well */
 	int64_t launch;		 /* "External id", which the launching operation has as well */
 	int64_t sequence;	 /* number in the group; -1 if unknown */
 	const struct name *name; /* of the group; in kineto.names */

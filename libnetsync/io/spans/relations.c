@@ -74,8 +74,10 @@ static struct relation *add_relation(struct relations *relations, const struct s
 		.older = relations->newest,
 		.key = { part->key[0], part->key[1] },
 		.check = part->check,
+		.group_id = { part->group_id[0], part->group_id[1] },
 		.members = part->members,
 		.step = part->step,
+		.kind = part->kind,
 		.group = span_name_keep(&relations->names, part->group),
 		.what = span_name_keep(&relations->names, part->what),
 	};
@@ -106,7 +108,7 @@ static void remove_relation(struct relations *relations, struct relation *relati
 static int add_relation_part(struct relations *relations, struct relation *relation, uint32_t host,
 			     const struct span_part *part)
 {
-	relation->is_mismatched |= relation->check != part->check ||
+	relation->is_mismatched |= relation->check != part->check || relation->kind != part->kind ||
 				   relation->members != part->members;
 	/* A relation that is not used needs no memory for further parts. */
 	if (relation->is_repeated)
@@ -162,7 +164,9 @@ static void report_relation(const struct netsync_io *io, const struct relation *
 		.step = relation->step,
 		.num_spans = (uint32_t)relation->num,
 		.span_size = sizeof(*relation->part),
+		.kind = relation->kind,
 		.spans = relation->part,
+		.group_id = { relation->group_id[0], relation->group_id[1] },
 	};
 
 	if (io->relation)

@@ -9,11 +9,12 @@
 struct relation {
 	struct relation *next;		/* in its slot of the hash table */
 	struct relation *older, *newer; /* in order of the first part */
-	uint64_t key[2], check;
+	uint64_t key[2], check, group_id[2];
 	struct netsync_io_span *part; /* by host when the relation is used */
 	size_t num, room;
 	uint32_t members;
 	int32_t step;
+	uint32_t kind;
 	bool is_mismatched; /* its parts differ in what must be equal */
 	bool is_repeated;   /* a member has two parts */
 	bool is_unordered;  /* parts on one host, which has one clock, violate their conditions */
@@ -35,9 +36,9 @@ void relations_free(struct relations *relations);
  */
 struct host_side {
 	uint32_t host;
-	bool has_start, has_end;
-	int64_t start_ns; /* latest start of a SPAN_BEFORE part on this host */
-	int64_t end_ns;	  /* earliest end of a SPAN_AFTER part on this host */
+	bool has_start, has_end; /* whether the following times are set */
+	int64_t start_ns; /* latest time on this host that precedes the others, such as a start */
+	int64_t end_ns;	  /* earliest time on this host that follows them, such as an end */
 };
 
 int relation_push_messages(struct netsync_io *io, struct relation *relation,

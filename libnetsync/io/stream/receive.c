@@ -49,9 +49,12 @@ static int use_stream_part(struct stream *stream, struct bytes_take *take)
 	for (int i = 0; i < 2; i++)
 		part.key[i] = bytes_take_fixed(take, sizeof(part.key[i]));
 	part.check = bytes_take_fixed(take, sizeof(part.check));
+	for (int i = 0; i < 2; i++)
+		part.group_id[i] = bytes_take_fixed(take, sizeof(part.group_id[i]));
 	part.start_ns = bytes_take_signed(take);
 	part.end_ns = bytes_take_signed(take);
-	part.role = (uint32_t)bytes_take_up_to(take, SPAN_BOTH);
+	part.kind = (uint32_t)bytes_take_up_to(take, NETSYNC_IO_QUEUE);
+	part.role = (uint32_t)bytes_take_up_to(take, SPAN_ALL_ROLES);
 	part.member = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
 	part.members = (uint32_t)bytes_take_up_to(take, UINT32_MAX);
 	part.step = (int32_t)bytes_take_within(take, INT32_MAX);

@@ -8,7 +8,7 @@
 #define MAX_NUMBERS (10 * (TRACE_COUNTS + 1))
 
 /* Maximum size of a part: six numbers, three of fixed size, and two names. */
-#define MAX_PART (10 * 6 + 8 * 3 + 2 * SPAN_NAME_SIZE)
+#define MAX_PART (10 * 7 + 8 * 5 + 2 * SPAN_NAME_SIZE)
 
 /* State of the trace that is being read. */
 static struct {
@@ -67,8 +67,11 @@ static int send_part(struct trace *trace, const struct span_part *part)
 	for (int i = 0; i < 2; i++)
 		bytes_put_fixed(&put, part->key[i], sizeof(part->key[i]));
 	bytes_put_fixed(&put, part->check, sizeof(part->check));
+	for (int i = 0; i < 2; i++)
+		bytes_put_fixed(&put, part->group_id[i], sizeof(part->group_id[i]));
 	bytes_put_signed(&put, part->start_ns);
 	bytes_put_signed(&put, part->end_ns);
+	bytes_put_number(&put, part->kind);
 	bytes_put_number(&put, part->role);
 	bytes_put_number(&put, part->member);
 	bytes_put_number(&put, part->members);
