@@ -277,7 +277,7 @@ static int read_kernel(struct kineto *kineto, struct json_object *event, const c
 	    !json_get_integer(args, "Group size", 1, INT32_MAX, &report.members))
 		return skip_collective(kineto, KINETO_NO_GROUP, report.name);
 	if (kineto->num == KINETO_MAX_COLLECTIVES) {
-		kineto->is_full = true;
+		kineto->omitted_collectives++;
 		return 0;
 	}
 	if (!find_root(&report, args)) {
@@ -301,8 +301,12 @@ static int keep_launch(struct kineto *kineto, struct json_object *event, int64_t
 {
 	const int64_t id = get_count(json_get(event, "args"), "External id");
 
-	if (id < 0 || kineto->num_launches == KINETO_MAX_COLLECTIVES)
+	if (id < 0)
 		return 0;
+	if (kineto->num_launches == KINETO_MAX_COLLECTIVES) {
+		kineto->omitted_launches++;
+		return 0;
+	}
 	if (array_grow(&kineto->launch, &kineto->launch_room, kineto->num_launches,
 		       sizeof(*kineto->launch)))
 		return -ENOMEM;
@@ -315,8 +319,12 @@ static int keep_step(struct kineto *kineto, const char *name, int64_t start_ns, 
 	char *end;
 	const long number = strtol(name + strlen(STEP_PREFIX), &end, 10);
 
-	if (*end || number < 0 || number > INT32_MAX || kineto->num_steps == KINETO_MAX_COLLECTIVES)
+	if (*end || number < 0 || number > INT32_MAX)
 		return 0;
+	if (kineto->num_steps == KINETO_MAX_COLLECTIVES) {
+		kineto->omitted_steps++;
+		return 0;
+	}
 	if (array_grow(&kineto->step, &kineto->step_room, kineto->num_steps, sizeof(*kineto->step)))
 		return -ENOMEM;
 	kineto->step[kineto->num_steps++] = (struct kineto_step){ start_ns, end_ns,

@@ -231,10 +231,23 @@ static void warn_of_unused_collectives(struct trace *trace)
 				name ? name : "", why[i]);
 		free(name);
 	}
-	if (kineto->is_full)
+}
+
+/* Warn of what exceeds the limits of memory, and of what this means for the rest. */
+static void warn_of_omitted_collectives(struct trace *trace)
+{
+	const struct kineto *kineto = trace->state;
+
+	if (kineto->omitted_collectives)
 		io_warn(trace->io,
-			"%s: only the first %zu collective operations were used, which is the largest number that netsync supports.",
-			trace->path, kineto->num);
+			"%s: only the first %d collective operations were used, and %llu were not; profile fewer steps.",
+			trace->path, KINETO_MAX_COLLECTIVES,
+			(unsigned long long)kineto->omitted_collectives);
+	if (kineto->omitted_launches || kineto->omitted_steps)
+		io_warn(trace->io,
+			"%s: %llu launches and %llu steps beyond the first %d of each were not used, so the collective operations there belong to no step, and are counted without steps unless the trace numbers them; profile fewer steps.",
+			trace->path, (unsigned long long)kineto->omitted_launches,
+			(unsigned long long)kineto->omitted_steps, KINETO_MAX_COLLECTIVES);
 }
 
 /* Does the file contain usable data? If not, warn with the reason. */
@@ -275,6 +288,7 @@ static int kineto_reader_open(struct trace *trace)
 	trace->info.damaged += is_damaged;
 	trace->readable = is_damaged ? trace->path : NULL;
 	warn_of_unused_collectives(trace);
+	warn_of_omitted_collectives(trace);
 	if (!check_kineto_contents(trace, add_kineto_base(trace)))
 		return 0;
 	kineto_make_keys(kineto);

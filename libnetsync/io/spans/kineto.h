@@ -82,7 +82,8 @@ struct kineto {
 	int64_t rank; /* -1 if unknown */
 	char *host_name;
 	struct range range; /* of all spans, since the base */
-	bool is_full;	    /* KINETO_MAX_COLLECTIVES was reached */
+	/* Numbers that were not kept because of KINETO_MAX_COLLECTIVES. */
+	uint64_t omitted_collectives, omitted_launches, omitted_steps;
 	uint64_t unused[KINETO_NUM_UNUSED];
 	char example[KINETO_NUM_UNUSED][SPAN_NAME_SIZE]; /* name of the first one */
 	size_t next; /* index of the next collective that read() passes on */
