@@ -59,7 +59,7 @@ $(BUILD)/selftests/io/test_stream: selftests/io/test_stream.c \
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm
 
 $(BUILD)/selftests/io/test_spans: selftests/io/test_spans.c libnetsync/io/names.c \
-		$(addprefix libnetsync/io/spans/,decimal.c decimal.h relations.c relations.h \
+		$(addprefix libnetsync/io/spans/,calls.c calls.h decimal.c decimal.h relations.c relations.h \
 			span-name.c span-name.h star.c)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Ilibnetsync $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lcmocka -lm

@@ -22,8 +22,8 @@
  * directory and a row here.
  */
 static const struct trace_reader *const readers[] = {
-	&ctf_reader, &tracedat_reader, &perf_reader, &pcap_reader,
-	&kineto_reader, &pftrace_reader, &retis_reader,
+	&ctf_reader,	 &tracedat_reader, &perf_reader, &pcap_reader,	 &kineto_reader,
+	&pftrace_reader, &retis_reader,	   &otlp_reader, &jaeger_reader, &zipkin_reader,
 };
 
 /* Number of bytes of two files that are compared at a time. Chosen to be one page. */
@@ -163,7 +163,7 @@ static bool have_same_contents(const struct trace *trace_a, const struct trace *
 static bool is_same_trace(const struct trace *a, const struct trace *b)
 {
 	if (!strcmp(a->real_path, b->real_path))
-		return true;
+		return !a->reader->open_next || !strcmp(a->host_name, b->host_name);
 	if (!a->has_uuid && !b->has_uuid && !a->is_remote && !b->is_remote &&
 	    a->reader == b->reader)
 		return a->range.lo == b->range.lo && a->range.hi == b->range.hi &&
@@ -219,19 +219,17 @@ int io_keep_trace(struct netsync_io *io, struct trace *trace, const char *name)
 	return 1;
 }
 
-/*
- * Open and store a trace. Return 1, or 0 if the trace is empty. On failure, call io_fail() and
- * return a negative value.
- */
-static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
-			   const struct found *found, const char *name)
+/* Make a trace that is not open yet. On failure, call io_fail() and return NULL. */
+static struct trace *make_found_trace(struct netsync_io *io, const struct trace_reader *reader,
+				      const struct found *found)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
 	const char *path = found->path;
-	int ret;
 
-	if (!trace)
-		return io_fail_no_memory(io);
+	if (!trace) {
+		io_fail_no_memory(io);
+		return NULL;
+	}
 	trace->io = io;
 	trace->window = RANGE_ALL;
 	trace->info.host = NETSYNC_IO_NO_HOST;
@@ -244,18 +242,65 @@ static int add_found_trace(struct netsync_io *io, const struct trace_reader *rea
 	if (!trace->real_path && errno == ENOENT)
 		trace->real_path = strdup(path);
 	if (!trace->path || !trace->real_path) {
-		ret = io_fail(io, -errno, "%s: %s.", path, strerror(errno));
-		goto out;
+		io_fail(io, -errno, "%s: %s.", path, strerror(errno));
+		io_free_trace(trace);
+		return NULL;
 	}
 	trace->reader = reader;
-	ret = reader->open(trace);
+	return trace;
+}
+
+/* Keep a trace if it was opened, or free it. @ret and the result are those of open(). */
+static int keep_opened_trace(struct netsync_io *io, struct trace *trace, const char *name, int ret)
+{
 	if (ret > 0)
 		ret = io_keep_trace(io, trace, name);
-	if (ret > 0)
-		return ret;
-out:
-	io_free_trace(trace);
+	if (ret <= 0)
+		io_free_trace(trace);
 	return ret;
+}
+
+/*
+ * Add the traces of all other hosts of a file, of which the last one was added. Return 1. On
+ * failure, call io_fail() and return a negative value.
+ */
+static int add_other_hosts(struct netsync_io *io, const struct found *found, const char *name)
+{
+	int ret;
+
+	do {
+		const struct trace *last = io->traces[io->num_traces - 1];
+		struct trace *next = make_found_trace(io, last->reader, found);
+
+		if (!next)
+			return -ENOMEM;
+		ret = last->reader->open_next(last, next);
+		if (ret == -ENOMEM)
+			io_fail_no_memory(io);
+		else if (ret > 0 && name)
+			ret = io_fail(
+				io, -EINVAL,
+				"%s=%s: the file contains several hosts (%s, %s and maybe others), so they cannot have one name; specify the file without a name.",
+				name, found->path, last->own_name, next->host_name);
+		ret = keep_opened_trace(io, next, NULL, ret);
+	} while (ret > 0);
+	return ret < 0 ? ret : 1;
+}
+
+/*
+ * Open and store a trace. Return 1, or 0 if the trace is empty. On failure, call io_fail() and
+ * return a negative value.
+ */
+static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
+			   const struct found *found, const char *name)
+{
+	struct trace *trace = make_found_trace(io, reader, found);
+	int ret;
+
+	if (!trace)
+		return -ENOMEM;
+	ret = keep_opened_trace(io, trace, name, reader->open(trace));
+	return ret > 0 && reader->open_next ? add_other_hosts(io, found, name) : ret;
 }
 
 /* ---- searching --------------------------------------------------------- */

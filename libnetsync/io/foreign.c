@@ -135,7 +135,7 @@ static const char *explain_unknown_file(const struct found *found)
 		return "this is a result of netsync sync, not a trace; netsync apply, convert, export, report, states and path take results with --model. Here, specify traces.";
 	if (is_text_file(found))
 		return "this text is not a trace in a known format; if its lines are messages, packets or clock readings, specify the file with --messages, --packets or --clocks.";
-	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, traces of Perfetto, JSON of PyTorch's profiler, and directories that contain a CTF trace.";
+	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, traces of Perfetto, JSON of PyTorch's profiler, OpenTelemetry, Jaeger and Zipkin, and directories that contain a CTF trace.";
 }
 
 char *io_explain_foreign(const struct found *found, bool *looks_like)

@@ -387,6 +387,12 @@ struct trace_reader {
 	 */
 	int (*open)(struct trace *trace);
 	/*
+	 * A file may contain several hosts, of which open() uses the first one. Make @next, whose path
+	 * is set, the trace of the host that follows the one of @trace. Return 1, 0 if there is none,
+	 * or -ENOMEM. NULL if a file is of one host.
+	 */
+	int (*open_next)(const struct trace *trace, struct trace *next);
+	/*
 	 * Called after traces were added, before their hosts are used. If traces of this format do
 	 * not contain the names of their hosts, compare all such traces and name the hosts. NULL if
 	 * each trace contains a name. Return 0 or -ENOMEM. On another failure, call io_fail() and
@@ -462,6 +468,9 @@ extern const struct trace_reader pcap_reader;
 extern const struct trace_reader kineto_reader;
 extern const struct trace_reader pftrace_reader;
 extern const struct trace_reader retis_reader;
+extern const struct trace_reader otlp_reader;
+extern const struct trace_reader jaeger_reader;
+extern const struct trace_reader zipkin_reader;
 
 /* A host, which is one clock. The traces of a host are next to each other in netsync_io.traces. */
 struct io_host {

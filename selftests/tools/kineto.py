@@ -8,6 +8,8 @@ import pathlib
 import random
 import sys
 
+from ktap import Run, check
+
 # Kineto counts us from a time of its own (libkineto/src/ChromeTraceBaseTime.h).
 BASE_NS = 1711929600000000000
 START_NS = 30_000_000 * 10**9
@@ -130,6 +132,30 @@ class Cluster:
             path.write_bytes(gzip.compress(text, 1, mtime=0) if packed else text)
             paths.append(path)
         return paths
+
+
+def errors(folder, result, cluster, *arguments):
+    """Return (error, bound) in ns for each host but the reference, at ten times."""
+    model = folder / "sync.json"
+    model.write_text(json.dumps(result))
+    reference = cluster.clocks[result["reference"]]
+    found = []
+    for host, clock in cluster.clocks.items():
+        if host == result["reference"]:
+            continue
+        times = [cluster.length_ns * i // 11 for i in range(1, 11)]
+        done = Run("convert", "-m", model, *arguments, host,
+                   *(clock.at(t) for t in times)).expect(0)
+        lines = [line.split() for line in done.out.splitlines()]
+        found += [(int(line[0]) - reference.at(t), int(line[1]))
+                  for line, t in zip(lines, times)]
+    return found
+
+
+def check_errors(found, most_ns, most_bound_ns):
+    check(found and all(abs(error) <= bound for error, bound in found), found)
+    check(max(abs(error) for error, _ in found) <= most_ns, found)
+    check(max(bound for _, bound in found) <= most_bound_ns, found)
 
 
 if __name__ == "__main__":

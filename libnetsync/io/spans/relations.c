@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "io/spans/relations.h"
+#include "io/spans/calls.h"
 #include "io/spans/span-name.h"
 #include "util/array.h"
 #include "util/hash.h"
@@ -24,6 +24,12 @@
  * each relation, and at most 200 MiB, with one.
  */
 #define MAX_PARTS (1 << 19)
+/*
+ * Maximum number of calls that are kept after client and server were read, because another server
+ * of the same call may follow, and because the durations of later calls tell which ones are
+ * asynchronous. Chosen: 20 MiB.
+ */
+#define MAX_PAIRED (1 << 16)
 /* Number of slots of the hash table, a power of two. Chosen: 0.5 MiB. */
 #define NUM_SLOTS (1 << 16)
 
@@ -36,13 +42,22 @@ struct relation_count {
 	uint32_t unordered; /* host, as in struct relation */
 };
 
+/* Relations in order. */
+struct relation_list {
+	struct relation *oldest, *newest;
+	size_t num;
+};
+
 struct relations {
 	struct relation *slot[NUM_SLOTS];
-	struct relation *oldest, *newest;
+	struct relation_list waiting; /* in order of the first part */
+	struct relation_list paired;  /* calls, in the order in which they got their pair */
+	struct calls calls;
 	size_t num_parts;
 	struct name_table names;
 	uint64_t used; /* number of relations from which messages were made */
 	struct relation_count incomplete, mismatched, repeated, unordered, apart;
+	struct relation_count repeated_calls;
 	bool was_full;
 	struct host_side *sides;
 	size_t side_room;
@@ -62,6 +77,22 @@ static struct relation *find_relation(struct relations *relations, const uint64_
 	return relation;
 }
 
+static void append_relation(struct relation_list *list, struct relation *relation)
+{
+	relation->older = list->newest;
+	relation->newer = NULL;
+	*(list->newest ? &list->newest->newer : &list->oldest) = relation;
+	list->newest = relation;
+	list->num++;
+}
+
+static void unlink_relation(struct relation_list *list, struct relation *relation)
+{
+	*(relation->older ? &relation->older->newer : &list->oldest) = relation->newer;
+	*(relation->newer ? &relation->newer->older : &list->newest) = relation->older;
+	list->num--;
+}
+
 static struct relation *add_relation(struct relations *relations, const struct span_part *part)
 {
 	struct relation **slot = find_relation_slot(relations, part->key);
@@ -71,7 +102,6 @@ static struct relation *add_relation(struct relations *relations, const struct s
 		return NULL;
 	*relation = (struct relation){
 		.next = *slot,
-		.older = relations->newest,
 		.key = { part->key[0], part->key[1] },
 		.check = part->check,
 		.group_id = { part->group_id[0], part->group_id[1] },
@@ -86,8 +116,7 @@ static struct relation *add_relation(struct relations *relations, const struct s
 		return NULL;
 	}
 	*slot = relation;
-	*(relations->newest ? &relations->newest->newer : &relations->oldest) = relation;
-	relations->newest = relation;
+	append_relation(&relations->waiting, relation);
 	return relation;
 }
 
@@ -98,8 +127,7 @@ static void remove_relation(struct relations *relations, struct relation *relati
 	while (*at != relation)
 		at = &(*at)->next;
 	*at = relation->next;
-	*(relation->older ? &relation->older->newer : &relations->oldest) = relation->newer;
-	*(relation->newer ? &relation->newer->older : &relations->newest) = relation->older;
+	unlink_relation(relation->is_paired ? &relations->paired : &relations->waiting, relation);
 	relations->num_parts -= relation->num;
 	free(relation->part);
 	free(relation);
@@ -123,6 +151,34 @@ static int add_relation_part(struct relations *relations, struct relation *relat
 		.role = part->role,
 	};
 	relations->num_parts++;
+	return 0;
+}
+
+/* Add a span of a call, of which the number of spans is not known. */
+static int add_call_part(struct relations *relations, struct relation *relation, uint32_t host,
+			 const struct span_part *part)
+{
+	const struct netsync_io_span span = {
+		.start_ns = part->start_ns,
+		.end_ns = part->end_ns,
+		.host = host,
+		.member = part->member,
+		.role = part->role,
+	};
+	const size_t num = relation->num;
+
+	if (call_add_part(relation, &span))
+		return -ENOMEM;
+	relations->num_parts += relation->num - num;
+	relation->kind = part->kind > relation->kind ? part->kind : relation->kind;
+	if (part->role & NETSYNC_IO_STARTS_LAST)
+		relation->check = part->check;
+	if (relation->is_paired || !call_is_paired(relation))
+		return 0;
+	unlink_relation(&relations->waiting, relation);
+	relation->is_paired = true;
+	append_relation(&relations->paired, relation);
+	call_note_pair(&relations->calls, relation);
 	return 0;
 }
 
@@ -158,7 +214,8 @@ static void report_relation(const struct netsync_io *io, const struct relation *
 {
 	const struct netsync_io_relation report = {
 		.size = sizeof(report),
-		.members = relation->members,
+		.members = relation->kind == NETSYNC_IO_COLLECTIVE ? relation->members :
+								     (uint32_t)relation->num,
 		.group = relation->group->text,
 		.what = relation->what->text,
 		.step = relation->step,
@@ -189,7 +246,15 @@ static int use_relation(struct netsync_io *io, struct relation *relation)
 		}
 	}
 	if (relation->is_repeated) {
-		count_relation(&relations->repeated, relation);
+		count_relation(relation->kind == NETSYNC_IO_COLLECTIVE ? &relations->repeated :
+									 &relations->repeated_calls,
+			       relation);
+	} else if (relation->kind != NETSYNC_IO_COLLECTIVE) {
+		call_settle(&relations->calls, relation);
+		if (relation->is_paired) {
+			ret = relation_push_messages(io, relation, relations->sides);
+			report_relation(io, relation);
+		}
 	} else if (relation->is_mismatched) {
 		count_relation(&relations->mismatched, relation);
 	} else {
@@ -207,9 +272,9 @@ static int use_relation(struct netsync_io *io, struct relation *relation)
 	return ret;
 }
 
-static int use_oldest_relation(struct netsync_io *io)
+static int use_oldest_relation(struct netsync_io *io, const struct relation_list *list)
 {
-	struct relation *oldest = io->relations->oldest;
+	struct relation *oldest = list->oldest;
 
 	note_repeated_member(oldest);
 	return use_relation(io, oldest);
@@ -225,10 +290,13 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 		relations = io->relations = calloc(1, sizeof(*relations));
 	if (!relations)
 		return io_fail_no_memory(io);
-	while (relations->num_parts >= MAX_PARTS && !ret) {
-		relations->was_full = true;
-		ret = use_oldest_relation(io);
+	while (relations->num_parts >= MAX_PARTS && relations->waiting.num && !ret) {
+		/* Clients often call servers that report no spans. */
+		relations->was_full |= relations->waiting.oldest->kind == NETSYNC_IO_COLLECTIVE;
+		ret = use_oldest_relation(io, &relations->waiting);
 	}
+	while (relations->paired.num >= MAX_PAIRED && !ret)
+		ret = use_oldest_relation(io, &relations->paired);
 	if (ret)
 		return ret;
 	relation = find_relation(relations, part->key);
@@ -236,6 +304,8 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 		relation = add_relation(relations, part);
 	if (!relation)
 		return io_fail_no_memory(io);
+	if (part->kind != NETSYNC_IO_COLLECTIVE)
+		return add_call_part(relations, relation, host, part) ? io_fail_no_memory(io) : 0;
 	if (add_relation_part(relations, relation, host, part))
 		return io_fail_no_memory(io);
 	if (relation->num < relation->members || relation->is_repeated)
@@ -246,14 +316,6 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 
 /* ---- the end -------------------------------------------------------------------- */
 
-static const char *find_host_name(const struct netsync_io *io, uint32_t host)
-{
-	for (size_t i = 0; i < io->num_traces; i++)
-		if (io->traces[i]->host->number == (int)host)
-			return io->traces[i]->host->name;
-	return "a host";
-}
-
 /* Warn of relations that were used, although their times show that something is wrong. */
 static void warn_of_odd_times(struct netsync_io *io)
 {
@@ -263,7 +325,7 @@ static void warn_of_odd_times(struct netsync_io *io)
 		io_warn(io,
 			"In %llu collective operations, ranks of one host end before others of this host start, so they have different clocks (the first is %s of group %s, on %s); make each rank a host, with NAME=FILE.",
 			(unsigned long long)count->num, count->what->text, count->group->text,
-			find_host_name(io, count->unordered));
+			relation_get_host_name(io, count->unordered));
 	count = &io->relations->apart;
 	if (count->num)
 		io_warn(io,
@@ -295,6 +357,11 @@ static void warn_of_relations(struct netsync_io *io)
 		io_warn(io,
 			"%llu collective operations were not used, because a rank reports them twice (the first is %s of group %s); specify only traces of one run, and each rank once.",
 			(unsigned long long)count->num, count->what->text, count->group->text);
+	count = &relations->repeated_calls;
+	if (count->num)
+		io_warn(io,
+			"%llu calls were not used, because several spans with other times have one identifier (the first is %s); specify each trace once.",
+			(unsigned long long)count->num, count->what->text);
 	if (relations->was_full)
 		io_warn(io,
 			"More than %d spans waited for those of other ranks; the oldest collective operations were used without the other ranks.",
@@ -307,9 +374,12 @@ int relations_end(struct netsync_io *io)
 
 	if (!io->relations)
 		return 0;
-	while (io->relations->oldest && !ret)
-		ret = use_oldest_relation(io);
+	while (io->relations->waiting.oldest && !ret)
+		ret = use_oldest_relation(io, &io->relations->waiting);
+	while (io->relations->paired.oldest && !ret)
+		ret = use_oldest_relation(io, &io->relations->paired);
 	if (!ret) {
+		calls_warn(io, &io->relations->calls);
 		warn_of_relations(io);
 		warn_of_odd_times(io);
 	}
@@ -322,8 +392,10 @@ void relations_free(struct relations *relations)
 {
 	if (!relations)
 		return;
-	while (relations->oldest)
-		remove_relation(relations, relations->oldest);
+	while (relations->waiting.oldest)
+		remove_relation(relations, relations->waiting.oldest);
+	while (relations->paired.oldest)
+		remove_relation(relations, relations->paired.oldest);
 	names_release(&relations->names);
 	free(relations->sides);
 	free(relations);

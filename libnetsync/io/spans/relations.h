@@ -18,6 +18,7 @@ struct relation {
 	bool is_mismatched; /* its parts differ in what must be equal */
 	bool is_repeated;   /* a member has two parts */
 	bool is_unordered;  /* parts on one host, which has one clock, violate their conditions */
+	bool is_paired;	    /* a call has its client and its server */
 	bool is_apart;	    /* parts are further apart than clocks usually differ */
 	uint32_t unordered; /* the first such host, if is_unordered is set */
 	const struct name *group, *what;
@@ -28,6 +29,9 @@ int relations_add(struct netsync_io *io, uint32_t host, const struct span_part *
 /* Use the relations whose other parts were not found, and warn of them. Return as above. */
 int relations_end(struct netsync_io *io);
 void relations_free(struct relations *relations);
+
+/* Return the name of a host, for messages. */
+const char *relation_get_host_name(const struct netsync_io *io, uint32_t host);
 
 /*
  * star.c: push the messages of a relation, and note in it which times are impossible or unlikely.

@@ -190,3 +190,11 @@ int relation_push_messages(struct netsync_io *io, struct relation *relation,
 			ret = push_star(io, relation, &conditions[i], sides);
 	return ret;
 }
+
+const char *relation_get_host_name(const struct netsync_io *io, uint32_t host)
+{
+	for (size_t i = 0; i < io->num_traces; i++)
+		if (io->traces[i]->host->number == (int)host)
+			return io->traces[i]->host->name;
+	return "a host";
+}
