@@ -892,6 +892,26 @@ int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *
 int netsync_io_copy_retis(struct netsync_io *io, const char *from, const char *to,
 			  netsync_io_time_func time, void *data);
 
+/* As netsync_io_time_func, for a time of the host that is called @host in the file. */
+typedef int (*netsync_io_host_time_func)(void *data, const char *host, int64_t time_ns,
+					 int64_t *new_ns);
+
+/*
+ * Copy a file of OTLP, Jaeger or Zipkin, which contains the spans of several hosts, with new times,
+ * as netsync_io_copy_perf() copies perf.data files.
+ *
+ * @time is called for the start and the end of each span, and for each event within it. Spans are
+ * skipped if @time returns NETSYNC_IO_LEFT_OUT for their start. Spans whose times are not valid, or
+ * whose host is not known, are copied unchanged; the latter are reported. All other bytes are copied
+ * unchanged; a compressed file is written uncompressed. If the file is damaged, the damaged part is
+ * copied unchanged, with a warning.
+ *
+ * Return 0; -ERANGE for a time that cannot be changed; the value of @time; -EPROTONOSUPPORT for
+ * another file; -ENOMEM, or the system's error.
+ */
+int netsync_io_copy_spans(struct netsync_io *io, const char *from, const char *to,
+			  netsync_io_host_time_func time, void *data);
+
 #ifdef __cplusplus
 }
 #endif

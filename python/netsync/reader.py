@@ -440,6 +440,20 @@ class Reader:
         """Copy a file of Retis with corrected times, as copy_capture() does."""
         self._copy(self._io.netsync_io_copy_retis, source, to, time)
 
+    def copy_spans(self, source: Text, to: Text,
+                   time: Callable[[str, int], Optional[SupportsIndex]]) -> None:
+        """Copy a file of OTLP, Jaeger or Zipkin with corrected times. @time is called with the
+        name of a host in the file, and each of its times, as for copy_capture()."""
+        def change(_: Any, host: bytes, time_ns: int, new_ns: Any) -> int:
+            new = time(decode(host), time_ns)
+            if new is None:
+                return -errno.ERANGE
+            new_ns[0] = int64(new)
+            return 0
+        callback = s.host_time_func(self._handle.guard.wrap(change, otherwise=-errno.ECANCELED))
+        self._handle.call(self._io.netsync_io_copy_spans, encode(source), encode(to), callback,
+                          None)
+
     def merge_captures(self, captures: Iterable[
             Tuple[Text, Text, Optional[Text], Callable[[int], Optional[SupportsIndex]]]],
                        to: Any, comment: Optional[Text] = None,

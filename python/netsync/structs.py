@@ -260,6 +260,7 @@ write_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 warn_func = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 progress_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, POINTER(c_int64))
+host_time_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_int64, POINTER(c_int64))
 keep_func = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64)
 
 

@@ -152,6 +152,18 @@ static void copy_retis(struct netsync_io *io)
 	unlink(copy);
 }
 
+static int add_host_microsecond(void *data, const char *host, int64_t time_ns, int64_t *new_ns)
+{
+	return *host % 2 ? add_microsecond(data, time_ns, new_ns) :
+			   add_microsecond_or_leave_out(data, time_ns, new_ns);
+}
+
+static void copy_spans(struct netsync_io *io)
+{
+	netsync_io_copy_spans(io, path, copy, add_host_microsecond, NULL);
+	unlink(copy);
+}
+
 static void read_text_by(struct netsync *ns, int (*add)(struct netsync_io *, const char *, int))
 {
 	struct netsync_io *io = netsync_io_new(ns);
@@ -189,6 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	copy_perf(io);
 	copy_kineto(io);
 	copy_retis(io);
+	copy_spans(io);
 	netsync_io_free(io);
 	netsync_free(ns);
 	return 0;

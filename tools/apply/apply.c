@@ -34,9 +34,11 @@ static const struct format {
 	apply_copy copy;
 	apply_copy copy_metadata; /* for --metadata-only; NULL if not supported */
 } formats[] = {
-	{ "ctf", apply_ctf, apply_metadata }, { "kineto", apply_kineto, NULL },
+	{ "ctf", apply_ctf, apply_metadata }, { "jaeger", apply_spans, NULL },
+	{ "kineto", apply_kineto, NULL },     { "otlp", apply_spans, NULL },
 	{ "pcap", apply_pcap, NULL },	      { "perf.data", apply_perf, NULL },
 	{ "retis", apply_retis, NULL },	      { "trace.dat", apply_tracedat, NULL },
+	{ "zipkin", apply_spans, NULL },
 };
 
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -160,6 +162,61 @@ static bool find_copy_place(const struct apply_run *apply, struct apply_task *ta
 	return ok;
 }
 
+/* Return whether two traces are hosts of one file. */
+static bool are_in_one_file(const struct apply_run *apply, uint32_t a, uint32_t b)
+{
+	return !strcmp(get_io_trace_info(apply->io, a).path, get_io_trace_info(apply->io, b).path);
+}
+
+/*
+ * Identify the hosts of a file that follow the trace @index. If one of them has no correction,
+ * print a message and return false: a file is copied for all hosts, or not at all.
+ */
+static bool identify_other_hosts(struct apply_run *apply, struct apply_task *task, uint32_t index)
+{
+	const struct apply_source *source = task->source;
+	const uint32_t end = source->first + source->num;
+	const struct model_host *host;
+	struct netsync_clock *clock;
+
+	task->trace.others = calloc(end - index, sizeof(*task->trace.others));
+	if (!task->trace.others)
+		return complain_no_memory();
+	for (uint32_t i = index + 1; i < end && are_in_one_file(apply, index, i); i++) {
+		const struct netsync_io_trace info = get_io_trace_info(apply->io, i);
+		struct apply_trace *other = &task->trace.others[task->trace.num_others];
+		struct apply_seen known;
+
+		if (!apply_identify(apply, source, &info, other, &clock, &host))
+			return false;
+		task->trace.num_others++;
+		known = apply_get_known_span(other);
+		if (!apply_check_span(apply, host, other, &known))
+			return false;
+	}
+	return true;
+}
+
+static void release_task(struct apply_task *task)
+{
+	for (size_t i = 0; i < task->trace.num_others; i++)
+		netsync_clock_free((struct netsync_clock *)task->trace.others[i].clock);
+	free(task->trace.others);
+	netsync_clock_free(task->clock);
+	free(task->place);
+	*task = (struct apply_task){ .clock = NULL };
+}
+
+/* Are all hosts of a file outside of --begin and --end? */
+static bool is_task_outside(const struct apply_run *apply, struct apply_task *task)
+{
+	bool is_outside = apply_is_outside(apply, &task->trace);
+
+	for (size_t i = 0; i < task->trace.num_others; i++)
+		is_outside &= apply_is_outside(apply, &task->trace.others[i]);
+	return is_outside;
+}
+
 /* Add a task that copies a trace, if possible. Return false if it is useless to continue. */
 static bool plan_copy(struct apply_run *apply, const struct apply_source *source, uint32_t index)
 {
@@ -179,12 +236,14 @@ static bool plan_copy(struct apply_run *apply, const struct apply_source *source
 		return true;
 	}
 	apply->num_in_part += info.damaged > 0;
-	if (!apply_identify(apply, source, &info, &task->trace, &task->clock, &task->host)) {
+	if (!apply_identify(apply, source, &info, &task->trace, &task->clock, &task->host) ||
+	    !identify_other_hosts(apply, task, index)) {
+		release_task(task);
 		apply->num_left_out++;
 		return true;
 	}
-	if (apply_is_outside(apply, &task->trace)) {
-		netsync_clock_free(task->clock);
+	if (is_task_outside(apply, task)) {
+		release_task(task);
 		apply->num_outside++;
 		return true;
 	}
@@ -290,9 +349,12 @@ static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 		const struct apply_source *source = &apply->sources[i];
 
 		outside[i] = apply->num_outside;
-		for (uint32_t j = 0; j < source->num; j++)
-			if (!plan_copy(apply, source, source->first + j))
+		for (uint32_t j = source->first; j < source->first + source->num; j++) {
+			if (j > source->first && are_in_one_file(apply, j - 1, j))
+				continue;
+			if (!plan_copy(apply, source, j))
 				return false;
+		}
 		outside[i] = apply->num_outside - outside[i];
 	}
 	return true;
@@ -311,10 +373,8 @@ static bool copy_all_traces(struct apply_run *apply)
 	ok = ok && crew_run(apply->set->jobs, apply->num_tasks, &copying, apply);
 	for (int i = 0; i < apply->set->num_traces && ok; i++)
 		skip_source_outside_window(apply, &apply->sources[i], outside[i]);
-	for (size_t i = 0; i < apply->num_tasks; i++) {
-		netsync_clock_free(apply->tasks[i].clock);
-		free(apply->tasks[i].place);
-	}
+	for (size_t i = 0; i < apply->num_tasks; i++)
+		release_task(&apply->tasks[i]);
 	crew_unshare(apply->states, num * sizeof(*apply->states));
 	free(apply->tasks);
 	free(outside);

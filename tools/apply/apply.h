@@ -59,6 +59,9 @@ struct apply_trace {
 	struct apply_part part;		  /* events outside this range are skipped */
 	int64_t first_ns;		  /* start of this part, in the trace's own time */
 	int64_t last_ns;		  /* less than first_ns if the span is unknown */
+	const char *file_host;		  /* name of the host in the trace */
+	struct apply_trace *others;	  /* the other hosts of this file */
+	size_t num_others;
 };
 
 /* Correct a time of the trace. Return false if the corrected time does not fit into 64 bits. */
@@ -105,6 +108,7 @@ bool apply_pcap(const struct apply_trace *trace, const char *to);
 bool apply_perf(const struct apply_trace *trace, const char *to);
 bool apply_kineto(const struct apply_trace *trace, const char *to);
 bool apply_retis(const struct apply_trace *trace, const char *to);
+bool apply_spans(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);
 
 /* Copy a CTF trace by linking its stream files and changing the clock in the metadata. */

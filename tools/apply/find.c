@@ -197,6 +197,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	trace->readable = info->readable ? info->readable : info->path;
 	trace->result = apply->set->model;
 	trace->host = host->name;
+	trace->file_host = info->host_name;
 	trace->clock = *clock;
 	trace->extrapolate = apply->set->extrapolate ||
 			     model_contains_span(&apply->model, host, INT64_MIN, INT64_MAX);

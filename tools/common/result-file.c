@@ -449,16 +449,21 @@ bool model_find_file(const struct model *model, const struct model_clock *clock,
 		     const struct model_host **host)
 {
 	struct stat file;
+	size_t found = 0;
 
 	if (clock->has_uuid || stat(path, &file))
 		return false;
-	for (size_t i = 0; i < model->num_hosts; i++)
-		if (model_is_same_kind(&model->hosts[i].clock, clock) &&
-		    has_trace_file(&model->hosts[i], &file)) {
-			*host = &model->hosts[i];
+	for (size_t i = 0; i < model->num_hosts; i++) {
+		const struct model_host *other = &model->hosts[i];
+
+		if (!model_is_same_kind(&other->clock, clock) || !has_trace_file(other, &file))
+			continue;
+		*host = other;
+		if (!strcmp(other->clock.host_name, clock->host_name))
 			return true;
-		}
-	return false;
+		found++;
+	}
+	return found == 1;
 }
 
 int model_check_file(struct model *model, const struct model_host *host, const char *path)

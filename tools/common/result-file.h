@@ -85,8 +85,8 @@ int model_check_clock(struct model *model, const struct model_clock *clock,
 		      const struct model_host **host);
 /*
  * Find the host to which this file belonged in the result. If several files together determined the
- * hosts' names, only this function can identify a clock without a uuid. Return false if the file
- * belonged to no host.
+ * hosts' names, only this function can identify a clock without a uuid. If the file belonged
+ * to several hosts, use the one with the clock's host name. Return false if there is no such host.
  */
 bool model_find_file(const struct model *model, const struct model_clock *clock, const char *path,
 		     const struct model_host **host);

@@ -75,15 +75,21 @@ void rpc_release_hosts(struct rpc_file *file)
 
 /* ---- times ------------------------------------------------------------------ */
 
-/* Convert the times of a span to ns. Return false if they are not valid. */
-static bool get_rpc_times(const struct rpc_file *file, const struct rpc_span *span,
-			  int64_t *start_ns, int64_t *end_ns)
+int64_t rpc_get_end(const struct rpc_span *span)
 {
 	int64_t end = span->end;
 
 	if (end < 0 &&
 	    (span->duration < 0 || __builtin_add_overflow(span->start, span->duration, &end)))
 		end = span->start;
+	return end;
+}
+
+bool rpc_get_times(const struct rpc_file *file, const struct rpc_span *span, int64_t *start_ns,
+		   int64_t *end_ns)
+{
+	const int64_t end = rpc_get_end(span);
+
 	return span->start >= 0 && end >= span->start &&
 	       !__builtin_mul_overflow(span->start, file->format->unit_ns, start_ns) &&
 	       !__builtin_mul_overflow(end, file->format->unit_ns, end_ns) &&
@@ -186,7 +192,7 @@ int rpc_keep_span(struct rpc_file *file, const struct rpc_span *span, const char
 		return 0;
 	if (!span->id.span || (!span->id.trace[0] && !span->id.trace[1]))
 		return rpc_skip_span(file, RPC_BAD_ID, span);
-	if (!get_rpc_times(file, span, &new.start_ns, &new.end_ns))
+	if (!rpc_get_times(file, span, &new.start_ns, &new.end_ns))
 		return rpc_skip_span(file, RPC_BAD_TIME, span);
 	if (file->num_hosts >= IO_MAX_HOSTS && !has_rpc_host(file, text))
 		return rpc_skip_span(file, RPC_MANY_HOSTS, span);

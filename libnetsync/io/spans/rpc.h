@@ -183,6 +183,11 @@ int rpc_skip_span(struct rpc_file *file, enum rpc_unused why, const struct rpc_s
 
 /* ---- rpc-host.c ------------------------------------------------------------------ */
 
+/* Return the end of a span, in the unit of the format; its start if the end is unknown. */
+int64_t rpc_get_end(const struct rpc_span *span);
+/* Convert the times of a span to ns. Return false if they are not valid. */
+bool rpc_get_times(const struct rpc_file *file, const struct rpc_span *span, int64_t *start_ns,
+		   int64_t *end_ns);
 /* Keep the spans of each host: the function for rpc_scan_file(). */
 int rpc_keep_span(struct rpc_file *file, const struct rpc_span *span, const char *host);
 /* Read a block of records. Return their number, or a negative errno value; -EIO is the spool's. */
