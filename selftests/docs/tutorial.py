@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import session
 
-FILE_NAME = re.compile(r"(?:#|//|/\*) (\S+\.(?:py|c|txt))(?: \*/)?$")
+FILE_NAME = re.compile(r"(?:#|//|/\*) (\S+\.(?:py|c|txt|yaml))(?: \*/)?$")
 # tshark prints this warning only for root, but readers are usually other users.
 NOT_COMPARED = re.compile(r"Running as user \"root\"")
 
