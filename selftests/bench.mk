@@ -40,6 +40,10 @@ bench-judge: all
 bench-readers: all
 	selftests/bench/readers
 
+.PHONY: bench-requests
+bench-requests: all
+	selftests/bench/requests
+
 # Number of messages that are pushed without a file. Memory is not meaningful below 1e7.
 MESSAGES ?= 1e9
 .PHONY: bench-scale

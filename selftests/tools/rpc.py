@@ -201,6 +201,49 @@ class Requests:
         return path
 
 
+MANY_SPAN = (
+    '{"traceId":"%032x","spanId":"%016x","parentSpanId":"%s","flags":257,"name":"GET /item",'
+    '"kind":%d,"startTimeUnixNano":"%d","endTimeUnixNano":"%d","attributes":['
+    '{"key":"http.request.method","value":{"stringValue":"GET"}},'
+    '{"key":"url.full","value":{"stringValue":"http://node:8080/item/1"}},'
+    '{"key":"http.response.status_code","value":{"intValue":"200"}}],"status":{}}')
+MANY_HEAD = (
+    '{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":'
+    '{"stringValue":"api"}},{"key":"host.name","value":{"stringValue":"node%d"}}]},'
+    '"scopeSpans":[{"scope":{"name":"netsync.test"},"spans":[')
+
+
+def write_many(path, num, hosts=50, batch=200):
+    """Write OTLP with many spans of calls, 50,000 calls per second, in the order of exporters."""
+    rng = random.Random(1)
+    offsets = [rng.randint(-5_000_000, 5_000_000) for _ in range(hosts)]
+    waiting = [[] for _ in range(hosts)]
+    with open(path, "w", encoding="utf-8") as out:
+        def flush(host):
+            out.write(MANY_HEAD % host + ",".join(waiting[host]) + "]}]}]}\n")
+            waiting[host] = []
+
+        for i in range(num // 2):
+            here = rng.randrange(hosts)
+            there = (here + 1 + rng.randrange(hosts - 1)) % hosts
+            start = START_NS + i * 20_000
+            begin = start + 40_000 + int(rng.expovariate(1 / 30e3))
+            end = begin + 200_000
+            back = end + 40_000 + int(rng.expovariate(1 / 30e3))
+            trace, client, server = (rng.getrandbits(63) for _ in range(3))
+            for host, kind, number, parent, first, last in (
+                    (here, CLIENT, client, "", start, back),
+                    (there, SERVER, server, f"{client:016x}", begin, end)):
+                waiting[host].append(MANY_SPAN % (trace, number, parent, kind,
+                                                  first + offsets[host], last + offsets[host]))
+                if len(waiting[host]) == batch:
+                    flush(host)
+        for host in range(hosts):
+            if waiting[host]:
+                flush(host)
+    return path
+
+
 if __name__ == "__main__":
     new = pathlib.Path(sys.argv[1])
     new.mkdir()

@@ -13,6 +13,7 @@
  * client with several servers has repeated its call, and may have waited for any of them.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "io/spans/calls.h"
 #include "util/array.h"
@@ -38,6 +39,11 @@ int call_add_part(struct relation *relation, const struct netsync_io_span *part)
 	}
 	if (relation->num == CALL_MAX_PARTS)
 		return 0;
+	/* Most calls have two spans, and many calls wait for others. */
+	if (!relation->part) {
+		relation->part = malloc(2 * sizeof(*part));
+		relation->room = relation->part ? 2 : 0;
+	}
 	if (array_grow(&relation->part, &relation->room, relation->num, sizeof(*part)))
 		return -ENOMEM;
 	relation->part[relation->num++] = *part;
