@@ -171,12 +171,14 @@ static int add_rpc_record(struct rpc_file *file, struct rpc_host *host,
 static int add_rpc_records(struct rpc_file *file, struct rpc_host *host,
 			   const struct rpc_span *span, const struct rpc_record *new)
 {
-	const bool is_outer = span->kind == RPC_CLIENT || span->kind == RPC_PRODUCER;
 	int ret = 0;
 
-	if (is_outer || (span->kind == RPC_SERVER && span->is_shared))
+	if (span->kind == RPC_CLIENT || span->kind == RPC_PRODUCER)
 		return add_rpc_record(file, host, new, &span->id);
-	if (span->parent.span)
+	/* Some libraries say "shared" although the server has an identifier of its own. */
+	if (span->is_shared)
+		ret = add_rpc_record(file, host, new, &span->id);
+	if (span->parent.span && !ret)
 		ret = add_rpc_record(file, host, new, &span->parent);
 	for (size_t i = 0; i < span->num_links && span->kind == RPC_CONSUMER && !ret; i++)
 		ret = add_rpc_record(file, host, new, &span->link[i]);
