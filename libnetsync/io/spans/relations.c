@@ -57,7 +57,7 @@ struct relations {
 	struct name_table names;
 	uint64_t used; /* number of relations from which messages were made */
 	struct relation_count incomplete, mismatched, repeated, unordered, apart;
-	struct relation_count repeated_calls;
+	struct relation_count repeated_calls, mixed;
 	bool was_full;
 	struct host_side *sides;
 	size_t side_room;
@@ -257,6 +257,8 @@ static int use_relation(struct netsync_io *io, struct relation *relation)
 		}
 	} else if (relation->is_mismatched) {
 		count_relation(&relations->mismatched, relation);
+	} else if (relation_mixes_runs(relation, relations->sides)) {
+		count_relation(&relations->mixed, relation);
 	} else {
 		if (relation->num < relation->members)
 			count_relation(&relations->incomplete, relation);
@@ -357,6 +359,12 @@ static void warn_of_relations(struct netsync_io *io)
 		io_warn(io,
 			"%llu collective operations were not used, because a rank reports them twice (the first is %s of group %s); specify only traces of one run, and each rank once.",
 			(unsigned long long)count->num, count->what->text, count->group->text);
+	count = &relations->mixed;
+	if (count->num)
+		io_warn(io,
+			"%llu collective operations were not used, because ranks of one host took part more than a minute apart (the first is %s of group %s, on %s), so their traces are of different runs; specify only traces of one run, and those of all its ranks.",
+			(unsigned long long)count->num, count->what->text, count->group->text,
+			relation_get_host_name(io, count->unordered));
 	count = &relations->repeated_calls;
 	if (count->num)
 		io_warn(io,

@@ -20,7 +20,7 @@ struct relation {
 	bool is_unordered;  /* parts on one host, which has one clock, violate their conditions */
 	bool is_paired;	    /* a call has its client and its server */
 	bool is_apart;	    /* parts are further apart than clocks usually differ */
-	uint32_t unordered; /* the first such host, if is_unordered is set */
+	uint32_t unordered; /* the host of which times are impossible */
 	const struct name *group, *what;
 };
 
@@ -34,7 +34,8 @@ void relations_free(struct relations *relations);
 const char *relation_get_host_name(const struct netsync_io *io, uint32_t host);
 
 /*
- * star.c: push the messages of a relation, and note in it which times are impossible or unlikely.
+ * star.c: find relations whose parts are of different runs of a program, and store the host that shows
+ * it; push the messages of a relation, and note in it which times are impossible or unlikely.
  * Return 0, or a negative value after io_fail(). The caller provides the work space @sides, with
  * capacity for all hosts of the relation.
  */
@@ -45,6 +46,7 @@ struct host_side {
 	int64_t end_ns;	  /* earliest time on this host that follows them, such as an end */
 };
 
+bool relation_mixes_runs(struct relation *relation, struct host_side *sides);
 int relation_push_messages(struct netsync_io *io, struct relation *relation,
 			   struct host_side *sides);
 

@@ -62,6 +62,11 @@ static int compare_parts_by_host(const void *a, const void *b)
 	return COMPARE(p->host, q->host);
 }
 
+static void sort_relation_parts(struct relation *relation)
+{
+	qsort(relation->part, relation->num, sizeof(*relation->part), compare_parts_by_host);
+}
+
 /* Find the latest start and the earliest end on each host. Return the number of hosts. */
 static size_t collect_host_sides(const struct relation *relation,
 				 const struct span_condition *condition, struct host_side *sides)
@@ -134,6 +139,24 @@ static bool is_better_centre(const struct host_side *a, const struct host_side *
 	return kinds_a == 2 && get_side_duration(a) < get_side_duration(b);
 }
 
+/*
+ * Did parts on one host take part more than APART_NS apart, by the clock that they share? Then they
+ * are of different runs, whatever the other hosts' clocks are.
+ */
+bool relation_mixes_runs(struct relation *relation, struct host_side *sides)
+{
+	size_t num;
+
+	sort_relation_parts(relation);
+	num = collect_host_sides(relation, &conditions[0], sides);
+	for (size_t i = 0; i < num; i++)
+		if (is_unordered_side(&sides[i]) && get_side_duration(&sides[i]) < -APART_NS) {
+			relation->unordered = sides[i].host;
+			return true;
+		}
+	return false;
+}
+
 static int push_side_message(struct netsync_io *io, const struct relation *relation,
 			     const struct host_side *from, const struct host_side *to)
 {
@@ -182,7 +205,7 @@ int relation_push_messages(struct netsync_io *io, struct relation *relation,
 	uint32_t roles = 0;
 	int ret = 0;
 
-	qsort(relation->part, relation->num, sizeof(*relation->part), compare_parts_by_host);
+	sort_relation_parts(relation);
 	for (size_t i = 0; i < relation->num; i++)
 		roles |= relation->part[i].role;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]) && !ret; i++)
