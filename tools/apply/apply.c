@@ -162,12 +162,6 @@ static bool find_copy_place(const struct apply_run *apply, struct apply_task *ta
 	return ok;
 }
 
-/* Return whether two traces are hosts of one file. */
-static bool are_in_one_file(const struct apply_run *apply, uint32_t a, uint32_t b)
-{
-	return !strcmp(get_io_trace_info(apply->io, a).path, get_io_trace_info(apply->io, b).path);
-}
-
 /*
  * Identify the hosts of a file that follow the trace @index. If one of them has no correction,
  * print a message and return false: a file is copied for all hosts, or not at all.
@@ -182,7 +176,7 @@ static bool identify_other_hosts(struct apply_run *apply, struct apply_task *tas
 	task->trace.others = calloc(end - index, sizeof(*task->trace.others));
 	if (!task->trace.others)
 		return complain_no_memory();
-	for (uint32_t i = index + 1; i < end && are_in_one_file(apply, index, i); i++) {
+	for (uint32_t i = index + 1; i < end && apply_is_one_file(apply, index, i); i++) {
 		const struct netsync_io_trace info = get_io_trace_info(apply->io, i);
 		struct apply_trace *other = &task->trace.others[task->trace.num_others];
 		struct apply_seen known;
@@ -350,7 +344,7 @@ static bool plan_copies(struct apply_run *apply, uint32_t *outside)
 
 		outside[i] = apply->num_outside;
 		for (uint32_t j = source->first; j < source->first + source->num; j++) {
-			if (j > source->first && are_in_one_file(apply, j - 1, j))
+			if (j > source->first && apply_is_one_file(apply, j - 1, j))
 				continue;
 			if (!plan_copy(apply, source, j))
 				return false;

@@ -138,6 +138,11 @@ static int find_source_host(struct apply_run *apply, const struct apply_source *
 	return ret ? ret : model_check_file(&apply->model, *host, path);
 }
 
+bool apply_is_one_file(const struct apply_run *apply, uint32_t a, uint32_t b)
+{
+	return !strcmp(get_io_trace_info(apply->io, a).path, get_io_trace_info(apply->io, b).path);
+}
+
 static bool are_in_one_session(const struct netsync_io_trace *a, const struct netsync_io_trace *b)
 {
 	return a->epoch_ns == b->epoch_ns && a->has_clock_uuid && b->has_clock_uuid &&

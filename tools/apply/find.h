@@ -75,6 +75,9 @@ void apply_run_close(struct apply_run *apply);
 /* Find all traces. If it is useless to continue, print a message and return false. */
 bool apply_find_all(struct apply_run *apply);
 
+/* Return whether two traces, by their numbers, are hosts of one file. */
+bool apply_is_one_file(const struct apply_run *apply, uint32_t a, uint32_t b);
+
 /*
  * Find the correction of a trace. Set *@clock to the clock; the caller frees it with
  * netsync_clock_free(). If no correction exists, print a message and return false.

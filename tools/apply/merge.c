@@ -78,9 +78,11 @@ static bool add_merge_source(struct merging *merging, const struct apply_source 
 	const uint32_t outside = run->num_outside;
 	const size_t num = merging->num;
 
-	for (uint32_t i = 0; i < source->num; i++) {
-		const struct netsync_io_trace info = get_io_trace_info(run->io, source->first + i);
+	for (uint32_t i = source->first; i < source->first + source->num; i++) {
+		const struct netsync_io_trace info = get_io_trace_info(run->io, i);
 
+		if (i > source->first && apply_is_one_file(run, i - 1, i))
+			continue;
 		if (strcmp(info.format, "pcap")) {
 			complain("%s: skipped: only captures (pcap, pcapng) can be merged.",
 				 info.path);
