@@ -447,6 +447,44 @@ static void set_others(struct rate_bound *b)
 	}
 }
 
+/* The most that f rises by from a part to the next one at @x; INT64_MAX if it is not known. */
+static int64_t most_rise(const struct rate_bound *b, const struct bound_part *p, int64_t x)
+{
+	struct bound_place near = { 0 };
+	const int64_t lower = limit_at(b, p, LOWER, x, &near);
+	const int64_t upper = limit_at(b, p + 1, UPPER, x, &near);
+
+	return lower == INT64_MAX || upper == INT64_MAX ? INT64_MAX : max64(lower + upper, 0);
+}
+
+/*
+ * If a step is found only because no clock goes as far in a silence, host[0] may have been set back,
+ * not host[1] forward. Then host[0] shows times before the window again, and has shown times after
+ * it before; on host[1], the step is between the messages around the window. The windows of other
+ * steps include what they skip or show twice.
+ */
+static void widen_others(struct rate_bound *b)
+{
+	for (size_t i = 0; i + 1 < b->parts; i++) {
+		struct bound_part *p = &b->part[i], *next = p + 1;
+		const int64_t begin = next->x.lo, end = p->x.hi;
+		struct bound_place near = { 0 };
+		int64_t rise, y;
+
+		if (!isinf(p->step))
+			continue;
+		rise = max64(most_rise(b, p, begin), most_rise(b, p, end));
+		p->shown.hi = rise == INT64_MAX ? INT64_MAX : end + rise;
+		next->shown.lo = rise == INT64_MAX ? INT64_MIN : begin - rise;
+		y = limit_at(b, next, UPPER, end, &near);
+		if (y != INT64_MAX)
+			p->other.hi = max64(p->other.hi, end + y);
+		y = limit_at(b, p, LOWER, begin, &near);
+		if (y != INT64_MAX)
+			next->other.lo = min64(next->other.lo, begin - y);
+	}
+}
+
 /* The end of a part as above, with the other limit of f: INT64_MAX if there is none. */
 static int64_t inner_end_of(const struct rate_bound *b, const struct bound_part *p, int side)
 {
@@ -548,6 +586,9 @@ int rate_bound_make(struct rate_bound *b, const struct limits *limits, const str
 	}
 	set_others(b);
 	set_inner_others(b);
+	for (size_t i = 0; i < b->parts; i++)
+		b->part[i].shown = b->part[i].x;
+	widen_others(b);
 	return 0;
 }
 
@@ -687,8 +728,8 @@ struct range rate_bound_to_first(const struct rate_bound *b, struct range t,
 		x.lo = solve(b, p, UPPER, t.lo, near);
 		x.hi = solve(b, p, LOWER, t.hi, near);
 		widen(&all, x.lo, x.hi);
-		if (meet(&p->x, &x))
-			widen(&r, max64(x.lo, p->x.lo), min64(x.hi, p->x.hi));
+		if (meet(&p->shown, &x))
+			widen(&r, max64(x.lo, p->shown.lo), min64(x.hi, p->shown.hi));
 	}
 	if (r.lo <= r.hi)
 		return r;

@@ -69,6 +69,7 @@ struct bound_part {
 	struct bound_segment *segment;
 	size_t num_segments;
 	struct range x;		  /* with the windows at both ends */
+	struct range shown;	  /* the same, if host[0] may have been set back at these ends */
 	struct range other;	  /* the same as time on host[1], whatever f is at both ends, */
 	struct range other_inner; /* and up to where f has all of its values there */
 	double step;	   /* f's to the next part is at most that, ns; HUGE_VAL: not known */

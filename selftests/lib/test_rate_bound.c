@@ -518,9 +518,51 @@ static void test_inner_ends(void **state)
 	rate_bound_release(&b);
 }
 
+#define SET_BACK (800 * EVERY)
+#define SET_AT (1500 * EVERY)
+
+static int64_t read_set_clock(int64_t t)
+{
+	return t < SET_AT ? t : t - SET_BACK;
+}
+
+/*
+ * The first clock is set back in a silence, and then shows times before the silence again. For all
+ * times of the second clock, the bound has to include what the first one showed.
+ */
+static void test_set_back(void **state)
+{
+	const struct limits limits = { .slope = 500e-6, .bend = 1e-16, .slew = 1e-3 };
+	const struct change_window window = { .from = 1000 * EVERY,
+					      .to = 2000 * EVERY - SET_BACK,
+					      .phase_step = true };
+	struct point upper[MESSAGES], lower[MESSAGES];
+	struct bound_place near = { 0 };
+	struct rate_bound b;
+
+	(void)state;
+	for (int64_t i = 0; i < MESSAGES; i++) {
+		const int64_t t = (i < MESSAGES / 2 ? 900 : 1900) * EVERY + i * EVERY;
+		const int64_t x = read_set_clock(t);
+
+		upper[i] = (struct point){ x, t - x + 5 * US };
+		lower[i] = (struct point){ x, x - t + 5 * US };
+	}
+	assert_int_equal(rate_bound_make(&b, &limits, upper, MESSAGES, lower, MESSAGES, &window, 1),
+			 0);
+	assert_int_equal(b.infeasible, 0);
+	for (int64_t t = 901 * EVERY; t < 2099 * EVERY; t += EVERY / 4) {
+		const struct range x = rate_bound_to_first(&b, (struct range){ t, t }, &near);
+
+		assert_in_range(read_set_clock(t), x.lo, x.hi);
+	}
+	rate_bound_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_set_back),
 		cmocka_unit_test(test_holds),
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_clashes),
