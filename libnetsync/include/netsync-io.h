@@ -449,6 +449,10 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * period in which a session is read is a trace for netsync_io_get_trace(), with the session's
  * URL as its path; earlier events are missing (late).
  *
+ * A capture can continue in other files, as with tcpdump -C, -G and -W. Its path is then the one given
+ * to tcpdump -w: conversions of strftime(3) stand for any text, and digits can follow. Each file is
+ * another trace of the host.
+ *
  * If a capture is truncated, replaced or removed, a warning is given, and the new file is another
  * trace of the host. A damaged capture is not read further, after a warning. If a capture does
  * not grow for 10 seconds, netsync_pause() is called for its host, until the capture or its clock

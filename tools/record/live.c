@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* netsync live - follow the clock corrections while machines are recorded. */
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
@@ -508,6 +509,23 @@ static bool add_recording(struct live *live, const char *dir)
 	return ok;
 }
 
+/* Do files exist that a program names after this one, as tcpdump does with -C, -G or -W? */
+static bool has_rotated_files(const char *path)
+{
+	glob_t files = { 0 };
+	char *pattern;
+	bool any;
+
+	if (strchr(path, '%'))
+		return true;
+	if (asprintf(&pattern, "%s[0-9]*", path) < 0)
+		return false;
+	any = !glob(pattern, GLOB_NOSORT, NULL, &files);
+	globfree(&files);
+	free(pattern);
+	return any;
+}
+
 /*
  * Add a source, which is a URL, the directory of a recording in progress, or a capture. On failure,
  * print a message and return false.
@@ -521,7 +539,7 @@ static bool add_live_source(struct live *live, const char *what)
 	if (!stat(what, &info))
 		return S_ISDIR(info.st_mode) ? add_recording(live, what) :
 					       add_live_input(live, what);
-	if (!strchr(what, '=')) {
+	if (!strchr(what, '=') && !has_rotated_files(what)) {
 		complain(
 			"%s: %s; give the output directory of \"netsync record --live -o DIR\", a capture that is being written, or the URL of a relay daemon, as in \"netsync live net://HOST\".",
 			what, strerror(errno));

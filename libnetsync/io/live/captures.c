@@ -120,11 +120,54 @@ static void warn_of_partial_packet(struct live_input *live, struct live_capture 
 	capture->told_partial = true;
 }
 
+/* Follow another file. The host stays the same. Return 0 or -ENOMEM. */
+static int replace_capture_path(struct live_input *live, struct live_capture *capture, char *path)
+{
+	if (!capture->host_name && capture->trace && capture->is_ready) {
+		capture->host_name = strdup(capture->trace->host_name);
+		if (!capture->host_name) {
+			free(path);
+			return io_fail_no_memory(live->io);
+		}
+	}
+	end_live_capture(capture);
+	free(capture->path);
+	capture->path = path;
+	return 0;
+}
+
+/*
+ * If the program has continued in another file, follow that file after all packets of the current
+ * one, which the program no longer changes, were read.
+ */
+static int follow_rotation(struct live_input *live, struct live_capture *capture)
+{
+	struct stat st;
+	char *next;
+
+	if (stat(capture->path, &st)) {
+		next = capture->trace ? NULL : rotation_find_file(live, capture, NULL);
+		return next ? replace_capture_path(live, capture, next) : 0;
+	}
+	if (!capture->trace || capture->is_behind || capture->lacks_address)
+		return 0;
+	next = rotation_find_file(live, capture, &st.st_mtim);
+	/* Packets may have been added just before the next file was created. */
+	if (next && !stat(capture->path, &st) && !capture->trace->info.damaged &&
+	    (uint64_t)st.st_size > capture->size) {
+		free(next);
+		return 0;
+	}
+	return next ? replace_capture_path(live, capture, next) : 0;
+}
+
 static int examine_live_capture(struct live_input *live, struct live_capture *capture)
 {
 	struct stat st;
-	int ret;
+	int ret = follow_rotation(live, capture);
 
+	if (ret < 0)
+		return ret;
 	if (stat(capture->path, &st)) {
 		warn_of_missing_capture(live, capture, errno);
 		return 0;
@@ -500,6 +543,7 @@ static int check_live_capture(struct live_input *live, const char *path)
 
 static void free_live_capture(struct live_capture *capture)
 {
+	free(capture->given);
 	free(capture->path);
 	free(capture->host_name);
 	free(capture);
@@ -516,22 +560,29 @@ int captures_add(struct live_input *live, const char *what)
 	if (has_name && equal == what)
 		return io_fail(live->io, -EINVAL, "%s: no host name before the '='.", what);
 	for (size_t i = 0; i < live->num_captures; i++)
-		if (!strcmp(live->captures[i]->path, path))
+		if (!strcmp(live->captures[i]->given, path))
 			return io_fail(live->io, -EEXIST, "%s: this capture was already given.",
 				       path);
-	ret = check_live_capture(live, path);
-	if (ret < 0)
-		return ret;
 	capture = calloc(1, sizeof(*capture));
 	last = array_add(&live->captures, live->num_captures, sizeof(*last));
 	if (capture) {
-		capture->path = strdup(path);
+		capture->given = strdup(path);
 		capture->host_name = has_name ? strndup(what, (size_t)(equal - what)) : NULL;
+	}
+	if (capture && capture->given) {
+		capture->path = rotation_find_file(live, capture, NULL);
+		if (!capture->path)
+			capture->path = strdup(path);
 	}
 	if (!last || !capture || !capture->path || (has_name && !capture->host_name)) {
 		if (capture)
 			free_live_capture(capture);
 		return io_fail_no_memory(live->io);
+	}
+	ret = check_live_capture(live, capture->path);
+	if (ret < 0) {
+		free_live_capture(capture);
+		return ret;
 	}
 	*last = capture;
 	live->num_captures++;

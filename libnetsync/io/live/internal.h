@@ -4,6 +4,7 @@
  *
  *	clocks.c	clock readings, from files that grow
  *	hosts.c		hosts of traces, and the times up to which hosts were read
+ *	rotation.c	captures that continue in another file
  *	captures.c	captures that grow
  *	session.c	one session: attaching a viewer, and its records
  *	relay.c		one relay daemon: the list of its sessions
@@ -74,7 +75,8 @@ struct session {
 
 /* A capture that grows. */
 struct live_capture {
-	char *path;
+	char *given;	     /* path as given, which can stand for several files: rotation.c */
+	char *path;	     /* path of the current file */
 	char *host_name;     /* name that the user gave to the host; NULL if none */
 	struct trace *trace; /* packets of the current file; NULL if there is no file */
 	dev_t dev;	     /* device and inode number identify the current file */
@@ -182,6 +184,15 @@ bool live_is_settling(const struct live_input *live);
  * Report nothing while another host may still appear. Return 0, or the result of io_fail().
  */
 int live_advance_hosts(struct live_input *live);
+
+/* ---- rotation.c --------------------------------------------------------- */
+
+/*
+ * Return the path of the oldest file of a capture that was written after @after, which is NULL for
+ * the first file. Return NULL if there is no such file. The caller frees the path.
+ */
+char *rotation_find_file(const struct live_input *live, const struct live_capture *capture,
+			 const struct timespec *after);
 
 /* ---- captures.c --------------------------------------------------------- */
 
