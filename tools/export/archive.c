@@ -158,6 +158,30 @@ static bool add_file_member(struct archive *archive, const struct archive_machin
 	return true;
 }
 
+/*
+ * Return whether Perfetto can correct the times of a trace that it reads. It treats CLOCK_REALTIME
+ * as equal on all machines, does not know CLOCK_TAI, and converts ftrace events of its own traces to
+ * CLOCK_BOOTTIME by clocks in these traces.
+ */
+static bool can_perfetto_correct(const struct archive_machine *machine, const char *format)
+{
+	if (!strcmp(format, "perf.data"))
+		return machine->kind == MACHINE_MONOTONIC || machine->kind == MACHINE_TRACE;
+	return machine->is_boot;
+}
+
+static bool add_perfetto_trace(struct archive *archive, const struct archive_machine *machine,
+			       const struct netsync_io_trace *trace)
+{
+	if (can_perfetto_correct(machine, trace->format))
+		return add_file_member(archive, machine, trace->path, trace->format, NULL);
+	complain(
+		"warning: %s: this file is not in the archive, because Perfetto cannot correct times of the clock %s; record with the clock %s.",
+		trace->path, trace->clock_name ? trace->clock_name : "of this trace",
+		strcmp(trace->format, "perf.data") ? "boot" : "mono");
+	return true;
+}
+
 /* Add the traces of a machine. All traces of a host have the same format. */
 static bool add_machine_members(struct archive *archive, const struct archive_machine *machine)
 {
@@ -171,7 +195,7 @@ static bool add_machine_members(struct archive *archive, const struct archive_ma
 		if (!strcmp(trace.format, "ctf") || !strcmp(trace.format, "trace.dat"))
 			return add_events_member(archive, machine);
 		if (is_perfetto_format(trace.format) &&
-		    !add_file_member(archive, machine, trace.path, trace.format, NULL))
+		    !add_perfetto_trace(archive, machine, &trace))
 			return false;
 	}
 	return true;
