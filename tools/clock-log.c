@@ -60,19 +60,30 @@ static int start_step_watch(const struct log *log)
 		       -1;
 }
 
-/*
- * Read the bound on the clock's difference from UTC. If it is not known, print the reason, unless it
- * was the reason before.
- */
+/* Print why the difference from UTC is unknown, once for each reason. */
+static void warn_of_unknown_utc(const char *why)
+{
+	static const char *told[UTC_SOURCE_REASONS];
+
+	for (int i = 0; i < UTC_SOURCE_REASONS; i++) {
+		if (told[i] == why)
+			return;
+		if (told[i])
+			continue;
+		told[i] = why;
+		complain("warning: the difference of the clock from UTC is unknown: %s.", why);
+		return;
+	}
+}
+
+/* Read the bound on the clock's difference from UTC. */
 static int64_t read_utc_within(const struct log *log)
 {
-	static const char *told;
 	const char *why = NULL;
 	const int64_t within_ns = utc_source_read(log->utc, &why);
 
-	if (why && why != told)
-		complain("warning: the difference of the clock from UTC is unknown: %s.", why);
-	told = why;
+	if (why)
+		warn_of_unknown_utc(why);
 	return within_ns;
 }
 

@@ -102,6 +102,7 @@ struct netsync_io {
 	/* Readings of clocks with bounds on their difference from UTC, and these bounds (utc.c). */
 	struct utc_log *utc_logs;
 	size_t num_utc_logs;
+	size_t recent_utc_log; /* the one that was used last */
 	struct netsync_utc_bound *utc_bounds;
 	size_t num_utc_bounds;
 	size_t utc_bounds_room;

@@ -123,17 +123,23 @@ static bool is_next_reading(const struct utc_log *log, const struct netsync_cloc
 	       point->time_ns - last->time_ns <= 2 * MAX_BETWEEN;
 }
 
+/* Find or add the log of a host. Consecutive readings usually belong to one host. */
 static struct utc_log *find_utc_log(struct netsync_io *io, uint32_t host)
 {
-	struct utc_log *log = io->utc_logs;
+	struct utc_log *log;
 
-	for (size_t i = 0; i < io->num_utc_logs; i++)
-		if (log[i].host == host)
-			return &log[i];
+	if (io->num_utc_logs && io->utc_logs[io->recent_utc_log].host == host)
+		return &io->utc_logs[io->recent_utc_log];
+	for (size_t i = 0; i < io->num_utc_logs; i++) {
+		if (io->utc_logs[i].host != host)
+			continue;
+		io->recent_utc_log = i;
+		return &io->utc_logs[i];
+	}
 	log = array_add(&io->utc_logs, io->num_utc_logs, sizeof(*log));
 	if (!log)
 		return NULL;
-	io->num_utc_logs++;
+	io->recent_utc_log = io->num_utc_logs++;
 	log->host = host;
 	return log;
 }

@@ -17,6 +17,8 @@
  * hosts do not start and end at the same time. A result covers at least the same time. Chosen.
  */
 #define BOUND_SLACK (60 * NS_PER_S)
+/* Maximum number of hosts whose names are printed. Chosen. */
+#define MOST_NAMED 5
 /* Number of times at which the error bound is computed for its median. Chosen. */
 #define SAMPLES 1001
 
@@ -211,6 +213,21 @@ void utc_release(struct utc_result *utc)
 	*utc = (struct utc_result){ 0 };
 }
 
+/* Print the names of the hosts as "web", "web and db", or "a, b, c and 17 more". */
+static void print_utc_hosts(FILE *out, const struct utc_result *utc)
+{
+	const size_t num = utc->num_hosts > MOST_NAMED ? MOST_NAMED - 1 : utc->num_hosts;
+
+	for (size_t i = 0; i < num; i++)
+		fprintf(out, "%s%s",
+			!i		       ? "" :
+			i + 1 < utc->num_hosts ? ", " :
+						 " and ",
+			utc->hosts[i]);
+	if (num < utc->num_hosts)
+		fprintf(out, " and %zu more", utc->num_hosts - num);
+}
+
 void utc_print(FILE *out, const struct utc_result *utc, const struct netsync *ns)
 {
 	const char *reference = get_host_info(ns, (uint32_t)netsync_reference(ns)).name;
@@ -222,9 +239,6 @@ void utc_print(FILE *out, const struct utc_result *utc, const struct netsync *ns
 		utc->offset_ns >= 0 ? "+" : "", format_time(offset, utc->offset_ns, true),
 		format_duration(median, utc->bound_median_ns),
 		format_duration(max, utc->bound_max_ns));
-	for (size_t i = 0; i < utc->num_hosts; i++)
-		fprintf(out, "%s%s", utc->hosts[i],
-			i + 2 < utc->num_hosts ? ", " :
-			i + 1 < utc->num_hosts ? " and " :
-						 "\n");
+	print_utc_hosts(out, utc);
+	fputc('\n', out);
 }
