@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Captures on hosts on which netsync is not installed. */
+/* Records captures on hosts on which netsync is not installed. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include "record.h"
 
 /*
- * Maximum size of a greeting, bytes, including anything that a shell prints before it. Chosen;
- * the greeting of an agent is shorter, too.
+ * Maximum size of a greeting, bytes, including anything that a shell prints before it. Chosen; the
+ * greeting of an agent is also shorter.
  */
 #define GREETING_SIZE (1 << 14)
 #define GREETING "netsync "
@@ -597,7 +597,7 @@ static void explain_capture_end(struct remote *remote, int status)
 			remote,
 			"the recording ended early (exit status %d); the packets received so far are kept.",
 			code);
-	else if (code != 2) /* status 2 reports lost packets, in a message of its own */
+	else if (code != 2) /* with status 2, the host has reported lost packets */
 		remote_complain(remote, "the recording was not completed (exit status %d).", code);
 	host->recording = false;
 }

@@ -41,9 +41,9 @@ extern const char *const capture_via_names[];
 extern const char capture_script[];
 
 /*
- * A part of a script that sets "place" to the first directory in which programs may run, or to
- * nothing if there is none, because a file system may forbid execution (noexec). Its files are
- * removed no matter how the shell ends.
+ * A part of a script. It sets "place" to the first directory in which programs may run, or to
+ * nothing if there is no such directory: a file system may forbid execution (noexec). The files of
+ * this test are removed no matter how the shell ends.
  */
 #define CAPTURE_FIND_PLACE                                                            \
 	"folder=\n"                                                                   \

@@ -100,7 +100,7 @@ void clocks_keep_readings(struct record_run *rec, struct recorded_host *host,
 	struct clock_reading taken[PROTOCOL_CLOCKS];
 	size_t num = value_get_length(readings);
 
-	/* A line with more readings was rejected before. */
+	/* Lines with more readings were rejected earlier. */
 	if (num > PROTOCOL_CLOCKS)
 		num = PROTOCOL_CLOCKS;
 	if (!num ||

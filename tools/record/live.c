@@ -404,7 +404,7 @@ static bool follow_sources(struct live *live)
 		}
 		if (!estimate_and_show(live))
 			return false;
-		/* Give reading as much time as estimation. */
+		/* Spend as much time on reading as on estimation. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
 		next_ns += set->interval_ns;
 		if (next_ns < now_ns + 2 * cost_ns)

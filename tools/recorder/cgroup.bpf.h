@@ -20,7 +20,7 @@ enum packet_group { GROUP_UNKNOWN, GROUP_WANTED, GROUP_OTHER };
 
 struct group_port {
 	__u32 netns;
-	__u16 port; /* or the identifier of ICMP echo requests */
+	__u16 port; /* port, or identifier of ICMP echo requests */
 	__u16 protocol;
 };
 

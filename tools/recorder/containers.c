@@ -134,14 +134,14 @@ static bool has_container_prefix(const struct running_container *c, const char *
 	       !strncmp(is_pod ? c->pod_uid : c->group.id, value, strlen(value));
 }
 
-/* Are both the same choice for the user? The containers of a pod are. */
+/* Are both containers one choice for the user? All containers of a pod are one choice. */
 static bool is_same_choice(const struct running_container *a, const struct running_container *b,
 			   bool is_pod)
 {
 	return a == b || (is_pod && !strcmp(a->pod, b->pod) && !strcmp(a->pod_uid, b->pod_uid));
 }
 
-/* Was a container that is the same choice marked before this one? */
+/* Was an earlier container marked that is the same choice as this one? */
 static bool is_choice_known(const struct running_containers *all, const struct running_container *c,
 			    bool is_pod)
 {
@@ -151,7 +151,10 @@ static bool is_choice_known(const struct running_containers *all, const struct r
 	return false;
 }
 
-/* Mark all containers that the value names. Return the first one, and how many differ. */
+/*
+ * Mark all containers that @value names, and set *@num to the number of choices among them. Return
+ * the first marked container, or NULL.
+ */
 static struct running_container *mark_chosen(struct running_containers *all, const char *value,
 					     bool is_pod, size_t *num)
 {
@@ -193,7 +196,10 @@ static int format_candidate(char *text, size_t size, const struct running_contai
 			CONTAINER_SHOWN_DIGITS, c->group.id, *name ? ")" : "");
 }
 
-/* List the chosen containers, or all. Return the number of listed ones. */
+/*
+ * List the chosen containers, or all containers. Return the number of listed choices, or one more
+ * if further choices do not fit.
+ */
 static size_t list_candidates(const struct running_containers *all, bool is_pod, bool chosen_only,
 			      char text[CANDIDATES_SIZE])
 {
@@ -202,12 +208,12 @@ static size_t list_candidates(const struct running_containers *all, bool is_pod,
 	*text = '\0';
 	for (size_t i = 0; i < all->num; i++) {
 		const struct running_container *c = &all->list[i];
-		bool is_listed = (chosen_only && !c->is_chosen) ||
-				 (is_pod && !*c->pod && !*c->pod_uid);
+		bool is_skipped = (chosen_only && !c->is_chosen) ||
+				  (is_pod && !*c->pod && !*c->pod_uid);
 
-		for (size_t j = 0; j < i && is_pod && !is_listed; j++)
-			is_listed = is_same_choice(&all->list[j], c, true);
-		if (is_listed)
+		for (size_t j = 0; j < i && is_pod && !is_skipped; j++)
+			is_skipped = is_same_choice(&all->list[j], c, true);
+		if (is_skipped)
 			continue;
 		if (num++ == MOST_CANDIDATES) {
 			snprintf(text + length, CANDIDATES_SIZE - length, ", ...");
@@ -258,7 +264,10 @@ static bool is_namespace_shared(const struct running_containers *all,
 	return false;
 }
 
-/* Select the control group. The control group of a pod is the parent of that of a container. */
+/*
+ * Select the control group. The control group of a pod is the parent of its containers' control
+ * groups.
+ */
 static void select_container_cgroup(struct packet_selection *s,
 				    const struct running_container *chosen, bool is_pod)
 {

@@ -7,8 +7,8 @@
 #include "source.h"
 
 /*
- * Maximum number of devices with a number of their own. Frames of further devices are not
- * recorded, which is reported.
+ * Maximum number of devices with a number of their own. Frames of further devices are not recorded,
+ * but their number is reported.
  */
 #define MOST_DEVICES 4096
 

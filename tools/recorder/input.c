@@ -31,7 +31,7 @@ static void *watch_input(void *unused)
 		return unused;
 	nanosleep(&rest, NULL);
 	/*
-	 * The kernel cleans up. No message is written, because it could wait for the broken
+	 * The kernel cleans up. No message is written, because writing could wait for the broken
 	 * connection, too.
 	 */
 	_exit(1);

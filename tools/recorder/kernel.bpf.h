@@ -54,7 +54,10 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
-/* In kernels up to 5.14, this is the address. If its lowest bit is set, there is no address. */
+/*
+ * In kernels up to 5.14, @val is the control group's address. If its lowest bit is set, there is no
+ * address.
+ */
 struct sock_cgroup_data___old {
 	__u64 val;
 };

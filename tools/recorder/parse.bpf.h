@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decide whether a packet in the kernel is recorded, and how many of its bytes. The recorder
- * itself later decides which of these bytes it keeps (cut.c), which are no more than those
- * copied here.
+ * Decide whether a packet in the kernel is recorded, and how many of its bytes. Later, the recorder
+ * decides which of these bytes to keep (cut.c). It never keeps more than the bytes copied here.
  */
 #ifndef NETSYNC_RECORDER_PARSE_BPF_H
 #define NETSYNC_RECORDER_PARSE_BPF_H

@@ -50,9 +50,9 @@ struct seen_packet {
 #define MOST_AT_ONCE 4
 
 /*
- * The packets of each processor. Functions that are not inlined get the number of a packet in
- * this map, because the verifier then checks them once instead of once for each path that calls
- * them. The verifier does not track values in maps, either.
+ * The packets of each processor. Functions that are not inlined get the number of a packet in this
+ * map, because the verifier then checks them once instead of once for each path that calls them. A
+ * second reason is that the verifier does not track values in maps.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -280,7 +280,10 @@ static void send_greeting(void)
 	const char *ssh = agent_get_connection();
 	struct utsname system;
 
-	/* This member must come first, because the other end recognizes the greeting by it. */
+	/*
+	 * This member must come first, because the other end recognizes the greeting by its first
+	 * member.
+	 */
 	json_object_object_add(hello, "netsync", json_object_new_string(NETSYNC_VERSION));
 	uname(&system);
 	json_object_object_add(hello, "hostname", json_object_new_string(system.nodename));

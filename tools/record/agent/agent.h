@@ -21,20 +21,23 @@
 const char *agent_get_connection(void);
 
 /*
- * A request is a function and a row of the table in agent.c. The function returns the
- * answer, an object; before returning, it may write and wait by the functions below.
+ * A request is a function and a row of the table in agent.c. The function returns the answer, which
+ * is an object. Before it returns, it may call the functions below to write lines and to wait.
  */
 
 /*
- * Return an answer {"error":SENTENCE}. The other functions write lines that may precede an
+ * Return the answer {"error":SENTENCE}. The next two functions write lines that may precede an
  * answer.
  */
 struct json_object *agent_make_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_send_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void agent_send_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Write any other line, and release it. Return false if the other end is gone. */
+/* Write a line, and release @line. Return false if the other end is gone. */
 bool agent_send(struct json_object *line);
-/* Write data; set "bytes" in @about, and release @about. Return false if the other end is gone. */
+/*
+ * Write @about with the member "bytes", then @data, and release @about. Return false if the other
+ * end is gone.
+ */
 bool agent_send_data(struct json_object *about, const void *data, size_t size);
 
 /* Wait for @ms, and periodically write a keepalive. Return false if the other end is gone. */
@@ -43,8 +46,8 @@ bool agent_wait_for_request(int ms);
 /* ---- recording (agent/lttng.c) ------------------------------------------ */
 
 /*
- * Functions for the requests of the same names. Their arguments are documented above the
- * functions.
+ * Functions for the requests of the same names. The comments of their definitions describe the
+ * members of each request.
  */
 struct json_object *agent_create(struct json_object *request);
 struct json_object *agent_start(struct json_object *request);
@@ -54,7 +57,7 @@ struct json_object *agent_finish(struct json_object *request);
 
 /* Return the directory that agent_create() created for the session, or NULL if there is none. */
 const char *session_get_folder(void);
-/* Did the request ask to leave that directory on this host? */
+/* Does the session's directory stay on this host after the recording? */
 bool session_is_staying(void);
 
 struct clock_reading;
@@ -64,10 +67,10 @@ struct clock_reading;
  * (agent/stay.c).
  */
 struct json_object *agent_keep(struct json_object *request);
-/* Append readings to the file next to the traces. Return false if writing fails. */
+/* Append clock readings to the file next to the traces. Return false if writing fails. */
 bool stay_write_clock_readings(const struct clock_reading *readings, size_t num);
 
-/* Send the files of that directory (agent/pull.c). */
+/* Send the files of the session's directory (agent/pull.c). */
 struct json_object *agent_pull(struct json_object *request);
 /* Return the free space on the disk of a directory, bytes. */
 uint64_t folder_get_free_space(const char *path);
@@ -83,16 +86,16 @@ struct recorded {
 	uint64_t bytes;
 	uint64_t room;	 /* disk space, bytes */
 	double events;	 /* an estimate */
-	bool is_unclear; /* the events of some channels are not known yet */
+	bool is_unclear; /* the numbers of events in some channels are not known yet */
 };
 
-/* Add the contents of a directory to which LTTng records. */
+/* Add the amounts of data in a directory to which LTTng records. */
 void count_recorded_folder(struct recorded *recorded, const char *path);
-/* Add the events of one channel of that directory, and their size. */
+/* Add the number and the size of the events in one channel of such a directory. */
 void count_recorded_channel(struct recorded *recorded, const char *path, const char *name);
 /*
  * Decode a packet from time to time, in a process that takes a small share of a processor, to
- * estimate the number of events in these directories. Call this function often; it decodes at
+ * estimate the number of events in the counted directories. Call this function often; it decodes at
  * most one packet every @period_ns.
  */
 void count_sample(int64_t period_ns);
@@ -112,7 +115,7 @@ struct agent_traffic traffic_get_since_start(void);
 
 /* ---- steering of the clock (agent/steering.c) --------------------------- */
 
-/* Start reading the clock, until steering_end(). */
+/* Start a process that reads the clock until steering_end() is called. */
 void steering_start(void);
 /*
  * Write the readings since the last call as {"clocks":[{"time":N,"raw":N,"within":N}...]}, with
@@ -126,9 +129,9 @@ void steering_end(void);
 /* Watch the connection to the relay daemon of this URL. If the URL is "", there is no daemon. */
 void relay_watch_connection(const char *url);
 bool relay_is_watched(void);
-/* Is any process of this machine connected to the daemon? */
+/* Is any process of this machine connected to the relay daemon? */
 bool relay_is_connected(void);
-/* Can a connection to the daemon be opened? */
+/* Can this machine open a connection to the relay daemon? */
 bool relay_is_reachable(void);
 
 /* ---- traces that stay here (agent/serve.c) -------------------------------- */

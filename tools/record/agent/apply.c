@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes corrected copies of this machine's traces, by a result file from another machine.
+ * Writes corrected copies of this machine's traces, using a result file from another machine.
  * netsync apply runs in a separate process, and its messages are sent to the other machine.
  */
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "common/places.h"
 #include "remote/protocol.h"
 
-/* Maximum size of a result file, bytes. Chosen to be many times the size for a thousand hosts. */
+/* Maximum size of a result file, bytes. Chosen; the result for a thousand hosts is much smaller. */
 #define MAX_RESULT (INT64_C(1) << 30)
 /* Period of checking whether the other end is still waiting, ms. Chosen. */
 #define LOOK_MS 100
@@ -202,8 +202,8 @@ static void report_apply_line(const char *line)
 }
 
 /*
- * Forward the complete lines that are available. Return 1, 0 at the end of the output, or
- * -EAGAIN if there is no more data for now.
+ * Forward the complete lines that are available. Return 1 if data was read, 0 at the end of the
+ * output, or -EAGAIN if no data has arrived.
  */
 static int forward_apply_output(int in, char **text, size_t *used)
 {
@@ -212,7 +212,7 @@ static int forward_apply_output(int in, char **text, size_t *used)
 
 	if (num < 0 && (errno == EAGAIN || errno == EINTR))
 		return -EAGAIN;
-	/* No message is that long. */
+	/* Messages are shorter than this limit. */
 	more = num > 0 && *used < PROTOCOL_SENTENCE ? realloc(*text, *used + num + 1) : NULL;
 	if (!more)
 		return 0;

@@ -26,7 +26,7 @@ static struct {
 	bool open;
 	int socks[2];
 	pid_t process; /* 0 if not running */
-	int results;   /* pipe with the results of the peers */
+	int results;   /* pipe from the process, for the results of the peers */
 } beacon;
 
 static volatile sig_atomic_t stop;
@@ -189,7 +189,7 @@ static struct json_object *make_peer_object(const struct beacon_peer *peer)
 	return object;
 }
 
-/* Read the results of the process, which is ending, within STOP_MS. Return the number of peers. */
+/* Read the results from the ending process within STOP_MS. Return the number of peers. */
 static unsigned int read_beacon_results(struct beacon_peer *peers)
 {
 	struct pollfd in = { .fd = beacon.results, .events = POLLIN };

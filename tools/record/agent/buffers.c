@@ -6,16 +6,16 @@
 #include "buffers.h"
 
 /*
- * Longest time for which LTTng may not read data, ms. LTTng reads after its timer (READ_US), and
- * a connection may wait for lost packets (TCP retransmits after 0.2 s, then 0.4 s, and so on).
- * Chosen; twice the time takes twice the memory.
+ * Longest time between two reads of a buffer by LTTng, ms. LTTng reads when its timer expires
+ * (READ_US), and a connection may wait for lost packets (TCP retransmits after 0.2 s, then 0.4 s,
+ * and so on). Chosen; twice the time takes twice the memory.
  */
 #define HOLD_MS 2000
 
 /*
- * Amount of data in that time on each processor. One processor may have to handle all packets of
- * a machine, if a network card has only one queue, or for one connection on the loopback
- * interface.
+ * Amount of data on each processor in HOLD_MS. One processor may have to handle all packets of a
+ * machine if the network card has only one queue, or if all packets belong to one connection on the
+ * loopback interface.
  *
  * One processor handles 100,000 packets per second for a connection of 1 Gbit/s (81,000 full
  * frames) with its replies. A packet event takes 73 bytes (net_dev_queue) or 86 bytes
@@ -30,10 +30,10 @@
 #define OTHER_BYTES 64
 
 /*
- * Usual number of sub-buffers, and limits of their size in bytes. Sub-buffers are filled and
- * read as a whole. With 16 of them, the one being filled and the one being read are an eighth.
- * Sizes above 2 MiB save nothing, because the data of a sub-buffer then costs far more than the
- * overhead of reading it. Chosen.
+ * Usual number of sub-buffers, and limits of their size in bytes. Sub-buffers are filled and read
+ * as a whole. With 16 sub-buffers, the one being filled and the one being read take an eighth of
+ * the memory. Sizes above 2 MiB save nothing, because copying the data of a sub-buffer then takes
+ * far longer than the overhead of reading it. Chosen.
  */
 #define USUAL_NUM 16
 #define USUAL_MIN (UINT64_C(16) << 10)

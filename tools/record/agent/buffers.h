@@ -15,10 +15,10 @@
 #define CHANNEL_KERNEL "kernel"
 #define CHANNEL_USER "user"
 
-/* Sizes of buffers as LTTng requires them: both numbers are powers of two. */
+/* Sub-buffers of a buffer. LTTng requires that both numbers are powers of two. */
 struct buffers {
-	uint64_t size; /* of a sub-buffer, in bytes */
-	uint64_t num;  /* of sub-buffers, for each processor */
+	uint64_t size; /* size of a sub-buffer, bytes */
+	uint64_t num;  /* number of sub-buffers of each processor */
 };
 
 #define BUFFER_SIZE_MIN (UINT64_C(4) << 10) /* a page of x86 */

@@ -18,7 +18,7 @@
 
 static struct {
 	const char *name;
-	/* weight of its share of memory; most events are the kernel's other events */
+	/* weight of the channel's share of memory; most events are not packet events */
 	unsigned int weight;
 	bool is_used;
 	struct buffers buffers;

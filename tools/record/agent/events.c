@@ -71,8 +71,8 @@ static void add_chosen_event(struct choice *choice, enum domain domain, const ch
 }
 
 /*
- * Add the events that match a pattern, either packet events or other events. Return true if any
- * event matches.
+ * Add either the packet events or the other events that match a pattern. Return true if any event
+ * matches.
  */
 static bool choose_matching_events(struct choice *choice, const struct names *names,
 				   const char *pattern, bool packets)

@@ -33,16 +33,15 @@
 #define SAMPLE_NS 10000000000LL
 
 /*
- * Name of the metadata channel. By default, LTTng sends metadata of user space only at the end.
- * Without metadata, a trace that does not end properly cannot be read. Before LTTng 2.15,
- * metadata has a channel with a timer. Since then, metadata is sent earlier only in live
- * sessions.
+ * Name of the metadata channel. By default, LTTng sends metadata of user space only at the end. A
+ * trace that does not end properly cannot be read without metadata. Before LTTng 2.15, metadata has
+ * a channel with a timer. Since then, metadata is sent earlier only in live sessions.
  */
 #define METADATA "metadata"
 /*
- * Period of that timer, us. If lttng-consumerd 2.13 has metadata that the relay daemon does not
- * receive, it can deadlock when the session is destroyed. Data that is lost at that time must
- * therefore be discarded before.
+ * Period of the metadata channel's timer, us. If lttng-consumerd 2.13 has metadata that the relay
+ * daemon does not receive, lttng-consumerd can deadlock when the session is destroyed. Metadata
+ * that cannot be sent must therefore be discarded before the session is destroyed.
  */
 #define METADATA_US 5000000
 #ifdef LTTNG_HAS_TRACE_FORMAT
@@ -233,7 +232,7 @@ static struct json_object *enable_lttng_domain(enum domain domain, const struct 
 
 		if (chosen->domain != domain)
 			continue;
-		/* Each call takes some time. */
+		/* Each call to LTTng takes time, in which the other end needs a keepalive. */
 		agent_wait_for_request(0);
 		if (strcmp(channel, chosen->channel)) {
 			channel = chosen->channel;

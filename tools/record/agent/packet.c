@@ -73,7 +73,7 @@ count_packet_events(bt_message_iterator *iterator, void *data)
 	const bt_message_iterator_next_status status = bt_message_iterator_next(iterator, &messages,
 										&num);
 
-	/* Both enums have the same values. */
+	/* The iterator and the sink use the same numbers for their status. */
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
 		return (int)status;
 	for (uint64_t i = 0; i < num; i++) {

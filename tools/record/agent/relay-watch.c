@@ -42,7 +42,8 @@ void relay_watch_connection(const char *url)
 	daemon_port = atoi(port);
 	/*
 	 * Query the connections once, because the first query makes the kernel load the modules
-	 * that answer it. The recording should not contain this, and must not wait for it.
+	 * that answer it. The recording should not contain the loading of modules, and must not
+	 * wait for it.
 	 */
 	if (daemon_at)
 		relay_is_connected();

@@ -18,7 +18,7 @@
 /* The last request, or NULL if there was none. */
 static struct json_object *asked;
 
-/* Expand like scp. */
+/* Expand "~" only where scp does: at the beginning, and without a user name. */
 char *agent_expand(const char *path)
 {
 	const char *home = getenv("HOME");

@@ -180,8 +180,8 @@ static double read_steady_correction_ppm(const struct timex *clock)
 }
 
 /*
- * Maximum rate that needs no advice, ppm. Two such clocks are within the limits of "netsync
- * sync". Chosen.
+ * Maximum rate of a clock relative to its oscillator that needs no advice, ppm. Two such clocks are
+ * within the limits of "netsync sync". Chosen.
  */
 #define SMALL_PPM 100
 /*

@@ -40,7 +40,7 @@ struct json_object *agent_doctor(struct json_object *request)
 	return answer;
 }
 
-/* Does an agent run the checks of a machine? This machine is only a peer of the beacon. */
+/* Does an agent check the machine? The machine of this process is only a peer of the beacon. */
 static bool is_other_machine(const struct remote *remote)
 {
 	return remote->destination;

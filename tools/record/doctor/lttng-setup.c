@@ -257,8 +257,8 @@ void lttng_setup_plan(const struct lttng_setup *setup, struct plan *plan)
 	if (!setup->has_apt || !*setup->kernel)
 		return;
 	/*
-	 * Do this before packages, because apt-get fails while dpkg cannot configure one of
-	 * them.
+	 * Build the modules before installing packages, because apt-get fails while dpkg cannot
+	 * configure a package.
 	 */
 	if (builds && *setup->source && setup->has_headers)
 		plan_building_modules(setup, plan);

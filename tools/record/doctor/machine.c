@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * netsync doctor checks the machine, its kernel, virtualization, memory, disk and offloads, by
+ * netsync doctor checks the machine, its kernel, virtualization, memory, disk and offloads, using
  * /proc, /sys, CPUID and the network devices.
  */
 #include <errno.h>

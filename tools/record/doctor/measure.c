@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * netsync doctor measures what recording packets costs on hosts on which netsync is not installed,
- * and how accurate their clocks can be estimated. It records the hosts for a moment with each
- * source that they allow, as netsync record does, and removes the captures afterwards.
+ * and how accurately the hosts' clocks can be estimated. It records the hosts for a moment with
+ * each source that they allow, as netsync record does, and removes the captures afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Determines which sources of packets a host without netsync can use, by its shell alone. */
+/*
+ * Determines which sources of packets a host without netsync can use, using only the host's shell.
+ */
 #ifndef NETSYNC_DOCTOR_SOURCES_H
 #define NETSYNC_DOCTOR_SOURCES_H
 
