@@ -17,9 +17,9 @@
  * clock is identified by its uuid, which LTTng derives from the boot. A copy with corrected
  * times keeps the uuid but has another clock.
  *
- * Each session measures the offset of a host's clock from the epoch again. All traces of a host
- * are therefore converted to the time base of the trace whose path sorts first. A time in
- * results is the time displayed by the trace's own viewer + shift_ns of the trace.
+ * Each session measures the offset of a host's clock from the epoch again. All traces of a host are
+ * therefore converted to the time base of the trace whose path sorts first. A time in results is
+ * the time that the trace's own viewer displays, plus shift_ns of the trace.
  *
  * Times are signed 64-bit nanoseconds.
  *
@@ -29,15 +29,15 @@
  * Errors: functions that can fail return a negative errno value; netsync_io_error() then
  * returns a sentence for the user.
  *
- * Processes: a child process (fork) reads each CTF trace, from netsync_io_add() until it is
- * read or netsync_io_free() is called, and each live session. Some damaged traces make
- * libbabeltrace2 call abort() or exhaust memory.
+ * Processes: a child process (fork) reads each CTF trace and each live session, because some
+ * damaged traces make libbabeltrace2 call abort() or exhaust memory. The process of a trace runs
+ * from netsync_io_add() until the trace is read or netsync_io_free() is called.
  *
  * Files: the library never writes to traces. If a stream file is damaged, the undamaged part is
  * copied to a directory in $TMPDIR (or /tmp). netsync_io_read() removes the directory when it
- * returns; netsync_io_free() removes the directory if that function was not called. Input from
- * pipes, and the contents of compressed trace.dat and perf.data files, are stored in unnamed
- * files in $TMPDIR until netsync_io_free() is called.
+ * returns; if netsync_io_read() was not called, netsync_io_free() removes the directory. Input from
+ * pipes, and the contents of compressed trace.dat and perf.data files, are stored in unnamed files
+ * in $TMPDIR until netsync_io_free() is called.
  */
 #ifndef NETSYNC_IO_H
 #define NETSYNC_IO_H
@@ -337,10 +337,10 @@ int netsync_io_serve(struct netsync_io *io, const char *const *what, uint32_t nu
 
 /*
  * Write the list of traces in @what to @out, or the reason why they cannot be opened.
- * netsync_io_serve() writes the same list first, and has the same parameters and return values.
- * If reading is divided among several processes (netsync_io_set_part()), each process passes
- * this list to netsync_io_add_served() for traces that another process reads. It may then close
- * the descriptors immediately.
+ * netsync_io_serve() writes the same list first, and has the same parameters and return values. If
+ * reading is divided among several processes (netsync_io_set_part()), each process passes this list
+ * to netsync_io_add_served() for traces that another process reads. The process may then close its
+ * descriptors immediately.
  */
 int netsync_io_describe(struct netsync_io *io, const char *const *what, uint32_t num, int out);
 
@@ -372,7 +372,7 @@ struct netsync_io_served {
 	const char *label;	 /* printable name of the machine; owned by the reader */
 	uint64_t stored_bytes;	 /* reported size of the trace files */
 	uint64_t received_bytes; /* bytes received until now */
-	uint32_t ended;		 /* 1 if the connection ended before all was read */
+	uint32_t ended;		 /* 1 if the connection ended before all data was read */
 	uint32_t left_out;	 /* reported number of paths and captures that were skipped */
 };
 
@@ -422,11 +422,11 @@ int netsync_io_read(struct netsync_io *io, netsync_io_progress_func progress, vo
 int netsync_io_add_live(struct netsync_io *io, const char *what);
 
 /*
- * Follow a file of clock readings that grows while sessions are recorded. @path is copied. The
- * file has the format of netsync-clocks(5). As in a trace's sidecar file, times exclude the
- * clock's offset from the epoch. Host names are the host names of the machines whose sessions
- * are read. The file may be created later than the sessions. Do not use it for hosts whose
- * sessions contain clock readings.
+ * Follow a file of clock readings that grows while sessions are recorded. @path is copied. The file
+ * has the format of netsync-clocks(5). As in a trace's sidecar file, times exclude the clock's
+ * offset from the epoch. Each host in the file has the host name of a machine whose session is
+ * read. The file may be created later than the sessions. Do not use it for hosts whose sessions
+ * contain clock readings.
  *
  * netsync_io_poll() reads lines appended to the file. It does not call netsync_advance() for a
  * time of a host that the file has not reached, unless no line is appended for 10 seconds.
@@ -454,9 +454,10 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * another trace of the host.
  *
  * If a capture is truncated, replaced or removed, a warning is given, and the new file is another
- * trace of the host. A damaged capture is not read further, after a warning. If a capture does
- * not grow for 10 seconds, netsync_pause() is called for its host, until the capture or its clock
- * readings grow. Clock readings are read from a sidecar file netsync-clocks-realtime.
+ * trace of the host. If a capture is damaged, a warning is given, and the capture is not read
+ * further. If a capture does not grow for 10 seconds, netsync_pause() is called for its host, until
+ * the capture or its clock readings grow. Clock readings are read from a sidecar file
+ * netsync-clocks-realtime.
  *
  * Child processes (fork) read the sessions. They end in netsync_io_free(), or when this process
  * ends.
@@ -474,12 +475,12 @@ struct netsync_io_trace {
 	int64_t shift_ns; /* host time = time in the trace + shift_ns */
 	uint64_t packets; /* number of packet events pushed */
 	int64_t first_ns; /* time of the first event that was read, in host time */
-	/* Time of the last event that was read; less than first_ns if none was. */
+	/* Time of the last event that was read; less than first_ns if no event was read. */
 	int64_t last_ns;
 	uint64_t lost_events;  /* number of events discarded, as reported by the tracer */
 	uint64_t lost_packets; /* number of trace packets (sub-buffers) discarded, as reported */
 	uint32_t damaged;      /* number of streams that were read in part or not at all */
-	uint32_t netns;	       /* inode number of the namespace that is the host; 0 for all */
+	uint32_t netns;	       /* inode number of the namespace that is the host; 0 if not split */
 	uint32_t running;      /* 1 if this is a live session or growing capture being read */
 	uint32_t late;	       /* 1 if this is a live session that began before first_ns */
 
@@ -601,7 +602,7 @@ typedef int (*netsync_io_event_func)(void *data, const struct netsync_io_event *
 /* A trace whose events are read. */
 struct netsync_io_source {
 	const char *path; /* path of the trace, as in struct netsync_io_trace */
-	int64_t shift_ns; /* added to all times; events beyond 64 bits are skipped */
+	int64_t shift_ns; /* added to all times; events whose sums exceed 64 bits are skipped */
 };
 
 /*
@@ -658,7 +659,7 @@ enum netsync_io_role {
 	NETSYNC_IO_ENDS_LAST = 32,  /* its end follows that of each NETSYNC_IO_ENDS_FIRST span */
 };
 
-/* What one member of a relation did, such as one rank of a collective operation. */
+/* The time that one member of a relation took, such as one rank of a collective operation. */
 struct netsync_io_span {
 	int64_t start_ns; /* host time */
 	int64_t end_ns;
@@ -707,7 +708,7 @@ struct netsync_io_frame {
 	 */
 	int64_t time_ns;
 	int64_t tick_ns;
-	/* Valid during the call; without host, observation point and direction. */
+	/* Valid during the call; host, observation point and direction are not set. */
 	const struct netsync_packet *packet;
 };
 
@@ -874,7 +875,8 @@ int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to
  * are copied, with a warning.
  *
  * Return 0; -ERANGE for a time that cannot be changed; the value of @time; -ENODATA if no span has
- * a time; -EILSEQ if it is unknown to which time the times refer; -ENOMEM, or the system's error.
+ * a time; -EILSEQ if the end of the file, to which its times refer, is missing; -ENOMEM, or the
+ * system's error.
  */
 int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *to,
 			   netsync_io_time_func time, void *data);

@@ -81,7 +81,7 @@ enum netsync_packet_fields {
 	NETSYNC_HAS_LEN = 1 << 3,	/* len */
 	NETSYNC_HAS_WINDOW = 1 << 4,	/* tcp.window */
 	NETSYNC_HAS_TSTAMP = 1 << 5,	/* tcp.tsval, tcp.tsecr (RFC 7323) */
-	NETSYNC_HAS_NO_TSTAMP = 1 << 6, /* the packet has no timestamps option */
+	NETSYNC_HAS_NO_TSTAMP = 1 << 6, /* the packet has no TCP timestamps option */
 	NETSYNC_HAS_SKB = 1 << 7,	/* skb */
 	NETSYNC_HAS_NETNS = 1 << 8,	/* netns */
 	NETSYNC_HAS_GSO = 1 << 9,	/* gso_size, gso_segs */
@@ -119,13 +119,13 @@ struct netsync_packet {
 	 */
 	uint32_t netns;
 	/*
-	 * Payload bytes of each packet except the last, and the number of packets, if the event
-	 * stands for several packets on the wire (segmentation or receive offload). gso_size is
-	 * 0 for a single packet.
+	 * If the event stands for several packets on the wire (segmentation or receive offload),
+	 * gso_size is the number of payload bytes of each packet except the last, and gso_segs is
+	 * the number of packets. gso_size is 0 for a single packet.
 	 */
 	uint16_t gso_size;
 	uint16_t gso_segs;
-	/* The part of each protocol. C99 has no anonymous unions, but compilers support them. */
+	/* Members for each protocol. C99 has no anonymous unions, but compilers support them. */
 	__extension__ union {
 		struct {
 			uint32_t seq;
@@ -204,9 +204,9 @@ int netsync_extend_span(struct netsync *ns, uint32_t host, int64_t time_ns);
 int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
 
 /*
- * Promise that all packets of @host before @time_ns, on its own clock, have been pushed.
- * INT64_MAX means that all packets have been pushed, until the next promise. Otherwise, times
- * before an earlier promise have no effect.
+ * Promise that all packets of @host before @time_ns, on its own clock, have been pushed. INT64_MAX
+ * means that all packets have been pushed; the next promise replaces it. Any other promise can only
+ * be replaced by a promise of a later time.
  *
  * If the promises of all hosts imply that all counterparts of a packet have been pushed, the
  * packet is matched and discarded, so that memory does not grow with the trace. The clocks need
@@ -230,17 +230,17 @@ int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
 int netsync_pause(struct netsync *ns, uint32_t host);
 
 /*
- * Keep at most @num packet events (104 bytes each) for their counterparts, from the next
- * packet on. @num is clamped to 1024...8 million; an eighth more, or 4096, may accumulate
- * before the limit is enforced. Use this in long-running programs, where hosts may become
- * disconnected or fall behind.
+ * From the next packet on, keep at most @num packet events (104 bytes each) that wait for their
+ * counterparts. @num is clamped to 1024...8 million; an eighth more, or 4096, may accumulate before
+ * the limit is enforced. Use this in long-running programs, where hosts may become disconnected or
+ * fall behind.
  */
 void netsync_limit_packets(struct netsync *ns, uint32_t num);
 
 /*
- * Number of shards, which are matched independently. All events of a packet, or of its
- * segments, belong to the same shard. Threads and processes divide the shards among them in any
- * way; results are the same.
+ * Number of shards, which are matched independently. All events of a packet, or of its segments,
+ * belong to the same shard. Threads and processes may divide the shards among themselves in any way
+ * without changing results.
  */
 #define NETSYNC_SHARDS 16
 
@@ -249,10 +249,10 @@ void netsync_limit_packets(struct netsync *ns, uint32_t num);
  * means 1. Results and the order in which messages are reported do not depend on @threads.
  * netsync_solve() has a separate option for its threads.
  *
- * Threads are started when first needed and end in netsync_free(). If fewer can be started,
- * fewer are used. None is active from the return of netsync_solve() until the next packet is
- * pushed. If a clock is steered (netsync_push_clock()), the caller's thread waits for the
- * others.
+ * Threads are started when first needed and end in netsync_free(). If not all of them can be
+ * started, fewer threads are used. No thread is active from the return of netsync_solve() until the
+ * next packet is pushed. If a clock is steered (netsync_push_clock()), the caller's thread waits
+ * for the others.
  *
  * A child of fork(2) has none of the threads. It can use an object if no thread was active at
  * the time of the fork. Otherwise, calls that need the matched packets fail with -EOWNERDEAD,
@@ -334,9 +334,10 @@ struct netsync_clock_point {
  * are rejected.
  *
  * Return 0; -EINVAL for an unknown host or an invalid size, rate or error; -ERANGE for a time
- * beyond NETSYNC_MAX_TIME, or more than NETSYNC_MAX_SPAN from the host's first reading or
- * packet; -EALREADY if messages a second or more later were used before the host's first
- * reading arrived (others only widen bounds); -ENOMEM. An error leaves @ns unchanged.
+ * beyond NETSYNC_MAX_TIME, or more than NETSYNC_MAX_SPAN from the host's first reading or packet;
+ * -EALREADY if messages a second or more later than the host's first reading were used before the
+ * reading arrived (messages less than a second later only widen bounds); -ENOMEM. An error leaves
+ * @ns unchanged.
  */
 int netsync_push_clock(struct netsync *ns, const struct netsync_clock_point *point);
 
@@ -376,7 +377,10 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size);
 
 /* ---- watching ---------------------------------------------------------- */
 
-/* Called with a pushed event, which is valid during the call and has the library's struct size. */
+/*
+ * Called with a pushed event, which is valid during the call. Its member size is that of the
+ * library's struct netsync_packet.
+ */
 typedef void (*netsync_packet_func)(void *data, const struct netsync_packet *pkt);
 
 /*
@@ -434,11 +438,11 @@ void netsync_watch_messages(struct netsync *ns, netsync_message_func func, void 
 
 enum netsync_method {
 	/*
-	 * A curve that is no more flexible than the data require. The curve is linear if the
-	 * data show no drift. Otherwise it has smooth drift, and steps in the rate and the
-	 * offset. Hosts with fewer than 32 messages in a direction get the straight line of the
-	 * method hull. If the minimum delays change over time, the curve may follow these
-	 * changes.
+	 * A curve that is no more flexible than the data require. The curve is a straight line if
+	 * the data show no change in the clock's rate. Otherwise, its rate changes smoothly, and it
+	 * may have steps in rate or offset. Hosts with fewer than 32 messages in a direction get
+	 * the straight line of the method hull. If the minimum delays change over time, the curve
+	 * may follow these changes.
 	 */
 	NETSYNC_METHOD_AUTO = 0,
 	/*
@@ -476,12 +480,12 @@ struct netsync_options {
 	 */
 	double max_skew_ppm;
 	/*
-	 * Largest drift (change in the rate) of a clock, ppm per second, except at steps that
-	 * are found and reported (struct netsync_step). 0 selects 0.1, which is generous even
-	 * for the crystal of a machine that is warming up, and allows for daemons that steer
-	 * the clocks while no messages pass, or at any time if all messages of two hosts pass in
-	 * one direction. A positive value declares that no daemon steers the clocks then. The
-	 * method hull assumes constant rates and ignores this value.
+	 * Largest drift (change in the rate) of a clock, ppm per second, except at steps that are
+	 * found and reported (struct netsync_step). 0 selects 0.1, which is generous even for the
+	 * crystal of a machine that is warming up. 0 also allows for daemons that steer the clocks
+	 * while no messages pass, or at any time if all messages of two hosts pass in one
+	 * direction. A positive value declares that no daemon steers the clocks then. The method
+	 * hull assumes constant rates and ignores this value.
 	 */
 	double max_drift_ppm_s;
 	/*
@@ -559,16 +563,15 @@ struct netsync_host_info {
 	 */
 	int64_t silent_ns;
 	/*
-	 * 1 if all messages of one of the host's pairs cannot be satisfied by clocks without
-	 * steps within max_skew_ppm and max_drift_ppm_s, or if the intervals that result from
-	 * the host's neighbours do not overlap. 0 if messages are consistent, regardless of the
-	 * quality.
+	 * 1 if no clocks without steps, within max_skew_ppm and max_drift_ppm_s, satisfy all
+	 * messages of one of the host's pairs, or if the intervals that result from the host's
+	 * neighbours do not overlap. 0 if messages are consistent, regardless of the quality.
 	 */
 	uint32_t contradicted;
 	uint32_t reserved;
 	/*
-	 * Median and maximum over the span of netsync_deviation(). Times at which the deviation
-	 * is unknown count as the largest ones.
+	 * Median and maximum over the span of netsync_deviation(). Unknown deviations count as the
+	 * largest ones.
 	 */
 	int64_t deviation_median_ns;
 	int64_t deviation_max_ns;
@@ -615,7 +618,7 @@ struct netsync_pair_info {
 	uint64_t nat;	  /* matched events with translated addresses */
 	/* Numbers of packet events with an address of the other host. */
 	uint64_t ambiguous; /* events that could belong to several packets */
-	uint64_t unmatched; /* events without a counterpart there */
+	uint64_t unmatched; /* events without a counterpart on the other host */
 };
 
 /* Numbers of packet events on all hosts. */
@@ -671,9 +674,9 @@ uint32_t netsync_num_pairs(const struct netsync *ns);
 int netsync_reference(const struct netsync *ns);
 
 /*
- * Read results. @index is the number of the host or pair. The caller sets the member size of
- * the struct, which is filled in up to that size. Return 0; -EINVAL for an invalid index or
- * size; -ENODATA before netsync_solve().
+ * Read the results of a host or pair. @index is the number of the host or pair. The caller sets the
+ * member size of the struct, which is filled in up to that size. Return 0; -EINVAL for an invalid
+ * index or size; -ENODATA before netsync_solve().
  */
 int netsync_get_host(const struct netsync *ns, uint32_t index, struct netsync_host_info *info);
 int netsync_get_pair(const struct netsync *ns, uint32_t index, struct netsync_pair_info *info);
@@ -713,8 +716,8 @@ struct netsync_segment {
 
 /*
  * A knot of the error bounds. At a knot, the true time is at most below_ns before and above_ns
- * after the corrected time. Between knots, both distances are linear in the host's time. Before
- * the first and after the last knot, they grow by growth_ppm. Intervals next to a knot with
+ * after the corrected time. Between knots, both distances are linear in the host's time. Before the
+ * first and after the last knot, both distances grow by growth_ppm. Intervals next to a knot with
  * NETSYNC_UNKNOWN have no bound.
  */
 struct netsync_knot {
@@ -747,7 +750,10 @@ struct netsync_model {
 	/* Read these with netsync_model_segment() and netsync_model_knot(). */
 	const struct netsync_segment *segments;
 	const struct netsync_knot *knots;
-	/* Growth of the bounds, ppm of the time to the first and to the last knot. */
+	/*
+	 * Growth of the bounds before the first knot, and after the last one, ppm of the time to
+	 * that knot.
+	 */
 	double growth_ppm[2];
 	uint32_t num_deviations; /* 0 if no standard deviation is known */
 	uint32_t deviation_size; /* size of an element of deviations, as for segment_size */
@@ -755,7 +761,9 @@ struct netsync_model {
 	const struct netsync_deviation_knot *deviations;
 };
 
-/* Return an element of an array, regardless of its size; @index must be valid. */
+/*
+ * Return an element of an array, whatever the size of the array's elements; @index must be valid.
+ */
 const struct netsync_segment *netsync_model_segment(const struct netsync_model *model,
 						    uint32_t index);
 const struct netsync_knot *netsync_model_knot(const struct netsync_model *model, uint32_t index);
@@ -804,13 +812,13 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
 			 int64_t *t_ref, int64_t *bound);
 
 /*
- * Return the standard deviation of the correction of time @t, in ns. It is the root mean square
- * error of the result of netsync_convert() that the model of NETSYNC_METHOD_MODEL expects, given
- * all messages, if the minimum delays of both directions of each pair are equal. Unlike the
- * bound, it is an estimate of the typical error, and not a guarantee. The model learns the noise
- * of clocks and delays, and treats it as exact: errors are typically 0.5 to 2 times as large. Where
- * the model's assumptions fail, errors can be more than a hundred times as large: if a clock is
- * stepped or steered, or if delays grow for minutes.
+ * Return the standard deviation of the correction of time @t, in ns. The deviation is the root mean
+ * square error of the result of netsync_convert() that the model of NETSYNC_METHOD_MODEL expects,
+ * given all messages, if the minimum delays of both directions of each pair are equal. Unlike the
+ * bound, it is an estimate of the typical error, and not a guarantee. The model learns the noise of
+ * clocks and delays, and treats it as exact: errors are typically 0.5 to 2 times as large. If a
+ * clock is stepped or steered, or if delays grow for minutes, the model's assumptions fail, and
+ * errors can be more than a hundred times as large.
  *
  * Return NETSYNC_UNKNOWN if the method computes no deviation, if messages pass in one direction
  * only, outside the host's span, and where messages or clock readings (netsync_push_clock()) show
