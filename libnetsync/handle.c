@@ -68,8 +68,8 @@ static int defer_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 
 static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t to)
 {
-	return ns->steered &&
-	       (steering_known(&ns->steering[from]) || steering_known(&ns->steering[to]));
+	return ns->steered && (steering_has_readings(&ns->steering[from]) ||
+			       steering_has_readings(&ns->steering[to]));
 }
 
 /*

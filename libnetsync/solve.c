@@ -125,7 +125,7 @@ static int check_options(struct netsync *ns, const struct netsync_options *opt, 
 	double skew = opt->max_skew_ppm ? opt->max_skew_ppm : DEFAULT_MAX_SKEW_PPM;
 	double drift = opt->max_drift_ppm_s ? opt->max_drift_ppm_s : DEFAULT_MAX_DRIFT_PPM_S;
 
-	task->method = method_of(opt->method);
+	task->method = method_find(opt->method);
 	if (!task->method)
 		return handle_fail(ns, -EINVAL, "unknown method number %u", opt->method);
 	if (!(skew > 0 && skew < 1e6))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the messages of one pair of hosts to the line between their clocks, and
- * to the set of all lines that the messages allow, by one of several methods.
+ * From the messages of a pair of hosts, estimate the line between their clocks, and the set of all
+ * lines that satisfy the messages, by one of several methods.
  */
 #ifndef NETSYNC_PAIR_ESTIMATE_H
 #define NETSYNC_PAIR_ESTIMATE_H
@@ -17,19 +17,19 @@ struct estimate {
 	const struct pair *pair;
 	enum netsync_quality quality;
 	struct line line;
-	/* All lines that satisfy the messages have a slope within these. */
+	/* Limits for the slopes of all lines that satisfy the messages. */
 	double slope_min;
 	double slope_max;
 	/*
-	 * How far the messages of each side had to be moved apart to leave room
-	 * for a line; 0 unless the quality is approximate.
+	 * Distance by which the messages of each direction had to be moved apart so that a line
+	 * satisfies them, ns; 0 unless the quality is approximate.
 	 */
 	int64_t relaxation;
 	/* Half of the sum of the smallest delays of the two directions, ns. */
 	double margin;
 	/*
-	 * The expected error of the line in the middle of the messages, in ns,
-	 * without the unknown asymmetry of the delays; HUGE_VAL: not known.
+	 * The expected error of the line in the middle of the messages, in ns, without the unknown
+	 * asymmetry of the delays; HUGE_VAL if unknown.
 	 */
 	double noise;
 	/* The part of x in which both directions have messages. */
@@ -39,12 +39,11 @@ struct estimate {
 
 /**
  * struct method - how the clocks of a pair, and of hosts, are estimated
- * @estimate: fill in @e, which then refers to @p: a pair whose hulls are settled,
- *	with at least one message. @max_slope: the largest slope of either sign
- *	that is thought possible
- * @curves: hosts get curves that follow their clocks, where messages suffice
+ * @estimate: fill in @e for the pair @p, whose hulls are settled, and which has at least one
+ *	message. @max_slope is the maximum absolute value of a possible slope
+ * @curves: hosts get curves that follow their clocks, if there are enough messages
  * @model: these curves are the posterior mean of the probabilistic model (model/)
- * @straight: clocks are taken to be straight, also for the bounds
+ * @straight: clocks are assumed to be linear, also for the bounds
  */
 struct method {
 	void (*estimate)(struct estimate *e, const struct pair *p, double max_slope);
@@ -53,15 +52,17 @@ struct method {
 	bool straight;
 };
 
-/* The row of a method; NULL: there is none of that number. */
-const struct method *method_of(uint32_t method);
+/* Return the row of a method, or NULL if no method has this number. */
+const struct method *method_find(uint32_t method);
 
 /* ---- between the files of this folder ----------------------------------- */
 
-/* By convex hulls: the middle of the widest strip between the messages. */
+/*
+ * Estimate the line by convex hulls: it is in the middle of the widest strip between the messages.
+ */
 void estimate_max_margin(struct estimate *e, const struct pair *p, double max_slope);
 
-/* The same, but the line is half-way between the least squares. */
+/* Do the same, but set the line to the mean of the least-squares lines of both directions. */
 void estimate_regression(struct estimate *e, const struct pair *p, double max_slope);
 
 #endif

@@ -2,12 +2,12 @@
 #include "pair/line.h"
 #include "util/whole.h"
 
-double line_above(const struct line *l, int64_t x, int64_t y)
+double line_value_above(const struct line *l, int64_t x, int64_t y)
 {
 	return (double)(l->y - y) + l->frac + l->slope * (double)(x - l->x);
 }
 
-double line_to_second(const struct line *l, int64_t *t)
+double line_convert_to_second(const struct line *l, int64_t *t)
 {
 	double rest = l->slope * (double)(*t - l->x) + l->frac;
 
@@ -15,7 +15,7 @@ double line_to_second(const struct line *l, int64_t *t)
 	return add_whole_ns(t, rest);
 }
 
-double line_to_first(const struct line *l, int64_t *t)
+double line_convert_to_first(const struct line *l, int64_t *t)
 {
 	double d = (double)(*t - l->y - l->x);
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* y(at) = y + frac + slope * (at - x): whole ns apart, a double for the rest */
+/* y(at) = y + frac + slope * (at - x), where y contains whole ns, and frac contains the rest */
 struct line {
 	int64_t x;
 	int64_t y;
@@ -16,14 +16,14 @@ struct line {
 	double slope;
 };
 
-/* Value of the line at x, as a difference to a nearby whole number. */
-double line_above(const struct line *l, int64_t x, int64_t y);
+/* Return the value of the line at @x, minus a nearby integer @y. */
+double line_value_above(const struct line *l, int64_t x, int64_t y);
 
 /*
- * Time on one host -> time on the other, relative to their origins. The
- * result is *t plus the returned fraction of a ns, which is below 1.
+ * Convert the time *@t on one host to a time on the other host, both relative to the hosts'
+ * origins. The result is the new *@t plus the returned fraction of a ns, which is less than 1.
  */
-double line_to_second(const struct line *l, int64_t *t);
-double line_to_first(const struct line *l, int64_t *t);
+double line_convert_to_second(const struct line *l, int64_t *t);
+double line_convert_to_first(const struct line *l, int64_t *t);
 
 #endif

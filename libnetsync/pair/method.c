@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The methods: a row for each. */
+/* The table of methods. */
 #include "pair/estimate.h"
 
 static const struct method methods[] = {
@@ -21,7 +21,7 @@ static const struct method methods[] = {
 	},
 };
 
-const struct method *method_of(uint32_t method)
+const struct method *method_find(uint32_t method)
 {
 	return method < sizeof(methods) / sizeof(methods[0]) ? &methods[method] : NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Least squares, for comparison: every delay moves the line, not the smallest
- * ones alone.
+ * Estimate lines by least squares, for comparison. All delays affect these lines, not only the
+ * smallest ones.
  */
 #include <math.h>
 
@@ -12,21 +12,21 @@
 enum { UPPER, LOWER };
 
 /*
- * The slopes of clocks at half and at twice another one's rate, the range that struct
- * netsync_clock_point allows. Beyond that delays change as fast as time passes.
+ * Limits for slopes: those of clocks at half and at twice the rate of another clock, as in struct
+ * netsync_clock_point. Beyond these limits, delays would change as fast as time passes.
  */
 #define LEAST_SLOPE (-0.5)
 #define MOST_SLOPE 1.0
 
-/* The least squares of a direction; false: its slope is not known. */
-static bool least_squares(const struct direction *c, struct line *l)
+/* Find the least-squares line of a direction. Return false if its slope is unknown. */
+static bool fit_least_squares(const struct direction *c, struct line *l)
 {
 	__int128 n = c->num;
 	int64_t x = (int64_t)floor_div(c->sum_x, n);
 	int64_t y = (int64_t)floor_div(c->sum_y, n);
 	__int128 rest_x = c->sum_x - n * x, rest_y = c->sum_y - n * y;
 	double dx = (double)rest_x / (double)n, dy = (double)rest_y / (double)n;
-	/* Sums about (x, y), exactly, and then about the mean. */
+	/* Compute sums about (x, y) exactly, and convert them to sums about the mean. */
 	double xx = wide_to_double(wide_add(c->sum_xx, wide_multiply(-c->sum_x - rest_x, x))) -
 		    (double)rest_x * dx;
 	double xy = wide_to_double(wide_add(wide_add(c->sum_xy, wide_multiply(-c->sum_y, x)),
@@ -50,17 +50,19 @@ void estimate_regression(struct estimate *e, const struct pair *p, double max_sl
 
 	estimate_max_margin(e, p, max_slope);
 	if (!c[UPPER].num || !c[LOWER].num) {
-		least_squares(c[UPPER].num ? &c[UPPER] : &c[LOWER], &e->line);
+		fit_least_squares(c[UPPER].num ? &c[UPPER] : &c[LOWER], &e->line);
 		return;
 	}
 	for (int side = UPPER; side <= LOWER; side++)
-		known[side] = least_squares(&c[side], &l[side]);
+		known[side] = fit_least_squares(&c[side], &l[side]);
 	for (int side = UPPER; side <= LOWER; side++)
 		if (!known[side])
 			l[side].slope = l[!side].slope;
 	e->line.x = l[0].x + (l[1].x - l[0].x) / 2;
 	e->line.y = l[0].y;
 	e->line.slope = (l[0].slope + l[1].slope) / 2;
-	d = (line_above(&l[0], e->line.x, l[0].y) + line_above(&l[1], e->line.x, l[0].y)) / 2;
+	d = (line_value_above(&l[0], e->line.x, l[0].y) +
+	     line_value_above(&l[1], e->line.x, l[0].y)) /
+	    2;
 	e->line.frac = add_whole_ns(&e->line.y, d);
 }

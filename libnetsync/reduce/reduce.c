@@ -33,8 +33,8 @@ static struct range span_of(const struct reduction *r, size_t pair)
 	const struct host *b = &r->host[e->pair->host[1]];
 	struct range s = b->span;
 
-	line_to_first(&e->line, &s.lo);
-	line_to_first(&e->line, &s.hi);
+	line_convert_to_first(&e->line, &s.lo);
+	line_convert_to_first(&e->line, &s.hi);
 	s.lo = min64(s.lo, a->span.lo);
 	s.hi = max64(s.hi, a->span.hi);
 	return s;

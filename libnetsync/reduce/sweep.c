@@ -64,9 +64,9 @@ struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t
 	e = &r->est[r->by_noise.via[host]];
 	s = e->line.slope;
 	if (host == e->pair->host[0]) {
-		c.frac = line_to_second(&e->line, &c.t);
+		c.frac = line_convert_to_second(&e->line, &c.t);
 	} else {
-		c.frac = line_to_first(&e->line, &c.t);
+		c.frac = line_convert_to_first(&e->line, &c.t);
 		s = -s / (1 + s);
 	}
 	/* From the next host on, the way is a line that is known at the begin of that one's span. */

@@ -8,35 +8,44 @@
 #include "util/array.h"
 #include "util/hash.h"
 
-/* Messages that are looked at together, so that maps are not made for each. Chosen. */
+/*
+ * Number of messages that are examined together, so that maps are not made for each message.
+ * Chosen.
+ */
 #define FEW ((size_t)1 << 14)
-/* Messages that are held at most, 32 MB; then maps are extrapolated. Chosen. */
+/*
+ * Maximum number of deferred messages, which take 32 MB. If there are more, maps are extrapolated.
+ * Chosen.
+ */
 #define MOST ((size_t)1 << 20)
 
-/* Messages that no points cover are kept up to this number, 2 MB. Chosen. */
+/* Maximum number of messages in the sample of uncovered messages, which take 2 MB. Chosen. */
 #define MOST_UNCOVERED ((size_t)1 << 16)
 
-/* The fewest that are kept, one in so many: more pass in no time. */
+/* Maximum of held.apart. No trace has this many messages. */
 #define MOST_APART (UINT64_C(1) << 62)
 
-/* Is a message ready, as far as one of its hosts is concerned? */
+/* Return whether a message is ready, judging by its time @t on one of its hosts. */
 typedef bool (*ready_func)(const struct steered_hosts *hosts, uint32_t host, int64_t t);
 
-/* Without points, that is when those that may still come are too late for it. */
-static bool is_known(const struct steered_hosts *hosts, uint32_t host, int64_t t)
+/*
+ * Return whether the map covers @t. If the host has no readings, return whether a reading that
+ * arrives later would be too late for a message at @t.
+ */
+static bool is_time_known(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 {
 	const struct steering *s = &hosts->steering[host];
 
-	return steering_known(s) ? t <= steering_known_until(s) :
-				   t - hosts->host[host].origin >= EARLY_NS;
+	return steering_has_readings(s) ? t <= steering_known_until(s) :
+					  t - hosts->host[host].origin >= EARLY_NS;
 }
 
-static bool is_final(const struct steered_hosts *hosts, uint32_t host, int64_t t)
+static bool is_time_final(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 {
 	return steering_is_final(&hosts->steering[host], t);
 }
 
-static bool is_any(const struct steered_hosts *hosts, uint32_t host, int64_t t)
+static bool is_any_time(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 {
 	(void)hosts;
 	(void)host;
@@ -44,7 +53,8 @@ static bool is_any(const struct steered_hosts *hosts, uint32_t host, int64_t t)
 	return true;
 }
 
-static struct endpoint endpoint(const struct steered_hosts *hosts, uint32_t number, int64_t t)
+static struct endpoint make_raw_endpoint(const struct steered_hosts *hosts, uint32_t number,
+					 int64_t t)
 {
 	int64_t origin = hosts->host[number].origin;
 	int64_t raw = polyline_at(&hosts->steering[number].map, t);
@@ -53,10 +63,11 @@ static struct endpoint endpoint(const struct steered_hosts *hosts, uint32_t numb
 }
 
 /*
- * One in @apart of all messages, whatever their order: where requests and responses alternate,
- * each second one would be of one direction only.
+ * Return whether a message belongs to the sample of one in @apart messages. A hash chooses
+ * messages, because requests and responses may alternate: every second message would be of one
+ * direction only.
  */
-static bool is_chosen(const struct held_message *m, uint64_t apart)
+static bool is_message_sampled(const struct held_message *m, uint64_t apart)
 {
 	uint64_t hash = hash_mix((uint64_t)m->send);
 
@@ -65,7 +76,7 @@ static bool is_chosen(const struct held_message *m, uint64_t apart)
 	return !(hash & (apart - 1));
 }
 
-/* Of many, half as many as before. */
+/* If the sample is full, drop half of it, and double held.apart. */
 int held_keep_uncovered(struct held *held, const struct held_message *m)
 {
 	if (!held->apart)
@@ -75,11 +86,11 @@ int held_keep_uncovered(struct held *held, const struct held_message *m)
 
 		held->apart *= 2;
 		for (size_t i = 0; i < MOST_UNCOVERED; i++)
-			if (is_chosen(&held->uncovered[i], held->apart))
+			if (is_message_sampled(&held->uncovered[i], held->apart))
 				held->uncovered[kept++] = held->uncovered[i];
 		held->num_uncovered = kept;
 	}
-	if (!is_chosen(m, held->apart) || held->num_uncovered == MOST_UNCOVERED)
+	if (!is_message_sampled(m, held->apart) || held->num_uncovered == MOST_UNCOVERED)
 		return 0;
 	if (array_grow(&held->uncovered, &held->room_uncovered, held->num_uncovered,
 		       sizeof(*held->uncovered)))
@@ -88,55 +99,62 @@ int held_keep_uncovered(struct held *held, const struct held_message *m)
 	return 0;
 }
 
-/* Points may report a rate by which raw times are farther apart than the host's. */
-static bool is_near(const struct endpoint *e)
+/*
+ * Return whether the raw time is within the limit. Readings may report a rate at which raw times
+ * are farther apart than the host's times.
+ */
+static bool is_raw_time_near(const struct endpoint *e)
 {
 	return e->t <= NETSYNC_MAX_SPAN && e->t >= -NETSYNC_MAX_SPAN;
 }
 
-enum fate { IS_USED, IS_BESIDE, IS_REJECTED };
+enum fate { IS_USED, IS_UNCOVERED, IS_REJECTED };
 
-static enum fate fate_of(const struct steered_hosts *hosts, const struct held_message *m)
+static enum fate decide_message_fate(const struct steered_hosts *hosts,
+				     const struct held_message *m)
 {
 	const struct steering *s[2] = { &hosts->steering[m->from], &hosts->steering[m->to] };
-	const struct raw_doubt *d[2] = { steering_doubt(s[0], m->send),
-					 steering_doubt(s[1], m->recv) };
+	const struct raw_doubt *d[2] = { steering_find_doubt(s[0], m->send),
+					 steering_find_doubt(s[1], m->recv) };
 
 	if (!d[0] && !d[1])
 		return IS_USED;
 	for (int i = 0; i < 2; i++)
-		if (d[i] && steering_goes_on(s[i], d[i]))
-			return IS_BESIDE;
+		if (d[i] && steering_is_doubt_open(s[i], d[i]))
+			return IS_UNCOVERED;
 	return IS_REJECTED;
 }
 
-/* Points that come later must know of what was used without any. */
-static void note_used(const struct steered_hosts *hosts, uint32_t number, int64_t t)
+/*
+ * Note a time at which a message was used before the host had any reading. Readings that arrive
+ * later include the error of such messages.
+ */
+static void note_used_time(const struct steered_hosts *hosts, uint32_t number, int64_t t)
 {
 	struct host *h = &hosts->host[number];
 
-	if (!steering_known(&hosts->steering[number]))
+	if (!steering_has_readings(&hosts->steering[number]))
 		h->last_used = max64(h->last_used, t - h->origin);
 }
 
 static int use_message(struct pairs *pairs, const struct steered_hosts *hosts,
 		       const struct held_message *m)
 {
-	const struct endpoint from = endpoint(hosts, m->from, m->send);
-	const struct endpoint to = endpoint(hosts, m->to, m->recv);
+	const struct endpoint from = make_raw_endpoint(hosts, m->from, m->send);
+	const struct endpoint to = make_raw_endpoint(hosts, m->to, m->recv);
 
-	note_used(hosts, m->from, m->send);
-	note_used(hosts, m->to, m->recv);
-	return is_near(&from) && is_near(&to) ? pairs_add(pairs, &from, &to) : 0;
+	note_used_time(hosts, m->from, m->send);
+	note_used_time(hosts, m->to, m->recv);
+	return is_raw_time_near(&from) && is_raw_time_near(&to) ? pairs_add(pairs, &from, &to) : 0;
 }
 
-static int pass_on(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts,
-		   const struct held_message *m)
+static int pass_message(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts,
+			const struct held_message *m)
 {
-	switch (fate_of(hosts, m)) {
+	switch (decide_message_fate(hosts, m)) {
 	case IS_USED:
 		return use_message(pairs, hosts, m);
-	case IS_BESIDE:
+	case IS_UNCOVERED:
 		return held_keep_uncovered(held, m);
 	case IS_REJECTED:
 		break;
@@ -144,7 +162,10 @@ static int pass_on(struct held *held, struct pairs *pairs, const struct steered_
 	return 0;
 }
 
-/* Points that came since may report times that had none: decide again. */
+/*
+ * Decide on uncovered messages again, because readings that have arrived in the meantime may cover
+ * them.
+ */
 static int pass_uncovered(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts)
 {
 	size_t kept = 0;
@@ -152,12 +173,12 @@ static int pass_uncovered(struct held *held, struct pairs *pairs, const struct s
 
 	for (size_t i = 0; i < held->num_uncovered; i++) {
 		const struct held_message m = held->uncovered[i];
-		const enum fate fate = ret ? IS_BESIDE : fate_of(hosts, &m);
+		const enum fate fate = ret ? IS_UNCOVERED : decide_message_fate(hosts, &m);
 
 		if (fate == IS_USED)
 			ret = use_message(pairs, hosts, &m);
-		/* A message for which there was no memory is tried again later. */
-		if (fate == IS_BESIDE || ret)
+		/* If there was no memory for a message, the next call tries again. */
+		if (fate == IS_UNCOVERED || ret)
 			held->uncovered[kept++] = m;
 	}
 	held->num_uncovered = kept;
@@ -180,8 +201,8 @@ static int settle_maps(const struct steered_hosts *hosts)
 	return ret;
 }
 
-static int pass(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts,
-		ready_func is_ready)
+static int pass_ready_messages(struct held *held, struct pairs *pairs,
+			       const struct steered_hosts *hosts, ready_func is_ready)
 {
 	int ret = settle_maps(hosts);
 	size_t kept = 0;
@@ -192,8 +213,8 @@ static int pass(struct held *held, struct pairs *pairs, const struct steered_hos
 			     is_ready(hosts, m.to, m.recv);
 
 		if (ready)
-			ret = pass_on(held, pairs, hosts, &m);
-		/* A message for which there was no memory is tried again later. */
+			ret = pass_message(held, pairs, hosts, &m);
+		/* If there was no memory for a message, the next call tries again. */
 		if (!ready || ret)
 			held->message[kept++] = m;
 	}
@@ -209,7 +230,8 @@ int held_add(struct held *held, const struct held_message *m, struct pairs *pair
 	if (!held->next)
 		held->next = FEW;
 	if (held->num >= held->next) {
-		ret = pass(held, pairs, hosts, held->num >= MOST ? is_any : is_known);
+		ret = pass_ready_messages(held, pairs, hosts,
+					  held->num >= MOST ? is_any_time : is_time_known);
 		held->next = held->num + FEW < MOST ? held->num + FEW : MOST;
 	}
 	if (ret || array_grow(&held->message, &held->room, held->num, sizeof(*held->message)))
@@ -222,14 +244,14 @@ int held_settle(struct held *held, struct pairs *pairs, const struct steered_hos
 {
 	int ret;
 
-	/* What was seen of a host last is where steering is of interest. */
+	/* Steering matters up to the last time at which a host was seen. */
 	for (uint32_t i = 0; i < hosts->num; i++) {
 		const struct host *h = &hosts->host[i];
 
 		if (h->first <= h->last)
 			steering_set_end(&hosts->steering[i], h->origin + h->last);
 	}
-	ret = pass(held, pairs, hosts, is_final);
+	ret = pass_ready_messages(held, pairs, hosts, is_time_final);
 	return ret ? ret : pass_uncovered(held, pairs, hosts);
 }
 

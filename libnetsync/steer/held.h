@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Messages of steered clocks, held until the maps to raw time include their times. */
+/* Messages of steered clocks, which are deferred until the maps to raw time cover their times. */
 #ifndef NETSYNC_STEER_HELD_H
 #define NETSYNC_STEER_HELD_H
 
@@ -13,7 +13,7 @@
 struct held_message {
 	uint32_t from;
 	uint32_t to;
-	int64_t send; /* absolute, on the host's clock, ns */
+	int64_t send; /* time on the clock of @from, absolute, ns */
 	int64_t recv;
 };
 
@@ -21,10 +21,11 @@ struct held {
 	struct held_message *message;
 	size_t num;
 	size_t room;
-	size_t next; /* number at which they are looked at next */
+	size_t next; /* number of deferred messages at which they are examined next */
 	/*
-	 * Of those that were left out before a host's first point or after its last one, one in
-	 * @apart, a power of 2: they tell if a clock was set there.
+	 * A sample of the messages that were rejected because they precede a host's first reading
+	 * or follow its last one. One in @apart messages is kept, where @apart is a power of 2. The
+	 * sample reveals whether a clock was stepped at these times.
 	 */
 	struct held_message *uncovered;
 	size_t num_uncovered;
@@ -33,8 +34,8 @@ struct held {
 };
 
 /*
- * Messages of a host's first times, before any point of either host came: with points, they
- * would be of raw times, or rejected.
+ * Messages of a host's first EARLY_NS that were added before any clock reading of either host. When
+ * readings arrive, these messages are converted to raw time, or rejected.
  */
 struct early {
 	struct held_message *message;
@@ -42,13 +43,19 @@ struct early {
 	size_t room;
 };
 
-/* A host's first times, ns: points that come up to MOST_LOST later change what these are. */
+/*
+ * Length of a host's first period, ns. Readings up to MOST_LOST later change the raw times in this
+ * period.
+ */
 #define EARLY_NS (31 * (int64_t)SECOND)
 
-/* Messages of one struct early at most, 128 KB; more pass as if nobody steered. Chosen. */
+/*
+ * Maximum number of messages in one struct early, which take 128 KB. Further messages are used as
+ * if the clocks were not steered. Chosen.
+ */
 #define MOST_EARLY ((size_t)1 << 12)
 
-/* Hosts and their steering, by the same numbers. */
+/* Hosts and their steering. Both arrays are indexed by the host's number. */
 struct steered_hosts {
 	struct host *host;
 	struct steering *steering;
@@ -56,22 +63,25 @@ struct steered_hosts {
 };
 
 /*
- * Hold a message, and pass ready ones on to the pairs: 0; -ENOMEM, and the message was
- * not added.
+ * Defer a message, and pass deferred messages that are ready to @pairs. Return 0, or -ENOMEM if the
+ * message was not added.
  */
 int held_add(struct held *held, const struct held_message *m, struct pairs *pairs,
 	     const struct steered_hosts *hosts);
 
 /*
- * Pass all messages on of whose times no point is still to come, as far as that was
- * promised: 0 or -ENOMEM.
+ * Pass to @pairs all messages whose times no later reading can change, according to the promises.
+ * Return 0 or -ENOMEM.
  */
 int held_settle(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts);
 
-/* Keep a message that is left out where no points cover its time: 0 or -ENOMEM. */
+/*
+ * Keep a message that was rejected because no readings cover its time, if the message belongs to
+ * the sample. Return 0 or -ENOMEM.
+ */
 int held_keep_uncovered(struct held *held, const struct held_message *m);
 
-/* Keep a message; there are fewer than MOST_EARLY: 0 or -ENOMEM. */
+/* Keep a message. @early must have fewer than MOST_EARLY messages. Return 0 or -ENOMEM. */
 int early_keep(struct early *early, const struct held_message *m);
 
 void held_release(struct held *held);

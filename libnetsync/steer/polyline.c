@@ -21,13 +21,13 @@ int polyline_add(struct polyline *l, int64_t x, int64_t y)
 	return 0;
 }
 
-static double distance(int64_t from, int64_t to)
+static double subtract_times(int64_t from, int64_t to)
 {
 	return (double)((__int128)to - from);
 }
 
-/* A value that far from @from, or the first or the last time that there is. */
-static int64_t away(int64_t from, double by)
+/* Return @from + @by, or the first or last possible time if the sum is beyond it. */
+static int64_t add_ns_within_limits(int64_t from, double by)
 {
 	const double most = (double)NETSYNC_MAX_TIME - fabs((double)from);
 
@@ -36,8 +36,8 @@ static int64_t away(int64_t from, double by)
 	return from + llround(by);
 }
 
-/* The value at x of the line through two corners, between or beyond them. */
-static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1, int64_t x)
+/* Return the value at @x of the line through two corners. @x may be outside of both. */
+static int64_t interpolate_line(int64_t x0, int64_t y0, int64_t x1, int64_t y1, int64_t x)
 {
 	__int128 dx = (__int128)x1 - x0;
 	__int128 part = ((__int128)x - x0) * ((__int128)y1 - y0);
@@ -46,8 +46,11 @@ static int64_t through(int64_t x0, int64_t y0, int64_t x1, int64_t y1, int64_t x
 	return (int64_t)(y0 + part / dx);
 }
 
-/* The index of the first corner behind @at, excluding the first and the last corner. */
-static size_t find(const struct polyline *l, int64_t at, size_t offset)
+/*
+ * Return the index of the first corner after @at, but neither the first nor the last corner.
+ * @offset is that of the member x or y, which is compared with @at.
+ */
+static size_t find_corner_after(const struct polyline *l, int64_t at, size_t offset)
 {
 	size_t lo = 1, hi = l->num - 1;
 
@@ -72,11 +75,11 @@ int64_t polyline_at(const struct polyline *l, int64_t x)
 		return x;
 	b = a + l->num - 1;
 	if (x <= a->x)
-		return away(a->y, -l->slope_before * distance(x, a->x));
+		return add_ns_within_limits(a->y, -l->slope_before * subtract_times(x, a->x));
 	if (x >= b->x)
-		return away(b->y, l->slope_after * distance(b->x, x));
-	b = a + find(l, x, offsetof(struct corner, x));
-	return through(b[-1].x, b[-1].y, b->x, b->y, x);
+		return add_ns_within_limits(b->y, l->slope_after * subtract_times(b->x, x));
+	b = a + find_corner_after(l, x, offsetof(struct corner, x));
+	return interpolate_line(b[-1].x, b[-1].y, b->x, b->y, x);
 }
 
 int64_t polyline_inverse(const struct polyline *l, int64_t y)
@@ -87,11 +90,11 @@ int64_t polyline_inverse(const struct polyline *l, int64_t y)
 		return y;
 	b = a + l->num - 1;
 	if (y <= a->y)
-		return away(a->x, -distance(y, a->y) / l->slope_before);
+		return add_ns_within_limits(a->x, -subtract_times(y, a->y) / l->slope_before);
 	if (y >= b->y)
-		return away(b->x, distance(b->y, y) / l->slope_after);
-	b = a + find(l, y, offsetof(struct corner, y));
-	return through(b[-1].y, b[-1].x, b->y, b->x, y);
+		return add_ns_within_limits(b->x, subtract_times(b->y, y) / l->slope_after);
+	b = a + find_corner_after(l, y, offsetof(struct corner, y));
+	return interpolate_line(b[-1].y, b[-1].x, b->y, b->x, y);
 }
 
 void polyline_thin(struct polyline *l, double tolerance)
@@ -104,8 +107,8 @@ void polyline_thin(struct polyline *l, double tolerance)
 		size_t last = i;
 
 		for (; i < l->num; i++) {
-			double dx = distance(c[kept].x, c[i].x);
-			double dy = distance(c[kept].y, c[i].y);
+			double dx = subtract_times(c[kept].x, c[i].x);
+			double dy = subtract_times(c[kept].y, c[i].y);
 
 			if (dy / dx >= lo && dy / dx <= hi)
 				last = i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Increasing functions of time that are straight between corners. */
+/* Increasing, piecewise linear functions of time. */
 #ifndef NETSYNC_STEER_POLYLINE_H
 #define NETSYNC_STEER_POLYLINE_H
 
@@ -11,26 +11,29 @@ struct corner {
 	int64_t y; /* ns */
 };
 
-/* No corners: y = x. */
+/* A piecewise linear function. Without corners, y = x. */
 struct polyline {
-	struct corner *corner; /* x and y grow */
+	struct corner *corner; /* x and y increase strictly */
 	size_t num;
 	size_t room;
-	double slope_before; /* of the first corner; dy / dx */
-	double slope_after;  /* behind the last one */
+	double slope_before; /* dy / dx before the first corner */
+	double slope_after;  /* dy / dx after the last corner */
 };
 
-/* Add a corner, if both x and y are larger than the last one's: 0 or -ENOMEM. */
+/*
+ * Add a corner. Ignore the corner unless both @x and @y exceed those of the last corner. Return 0
+ * or -ENOMEM.
+ */
 int polyline_add(struct polyline *l, int64_t x, int64_t y);
 
-/* y at x, and x at y, rounded to 1 ns. */
+/* Return y at @x, or x at @y, rounded to 1 ns. */
 int64_t polyline_at(const struct polyline *l, int64_t x);
 int64_t polyline_inverse(const struct polyline *l, int64_t y);
 
 /*
- * Drop corners so that the polyline passes all of them within @tolerance ns, by the swing
- * filter (Elmeleegy et al., VLDB 2009): lines from the last corner that was kept lie in a
- * cone.
+ * Drop corners such that the polyline still passes each of them within @tolerance ns. The swing
+ * filter (Elmeleegy et al., VLDB 2009) maintains a cone of lines that start at the last kept corner
+ * and pass all later corners.
  */
 void polyline_thin(struct polyline *l, double tolerance);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A clock between raw times (of a host -> of the reference) and its bounds -> the clock
- * between the times that traces have:
+ * Convert a clock and its bounds, which lead from a host's raw time to the reference's raw time, to
+ * a clock between the times in the traces:
  *
  *	host's time -> raw time -> the reference's raw time -> its own time
  *	        map_h        clock                  map_ref, inverse
  *
- * All three are straight between corners, and so is their composition.
+ * All three functions are piecewise linear, and so is their composition.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,66 +19,73 @@
 #include "util/array.h"
 #include "util/search.h"
 
-/* Corners are dropped if others pass them within this, ns. Chosen. */
+/* Corners are dropped if the result still passes them within TOLERANCE ns. Chosen. */
 #define TOLERANCE 2.0
-/* Error of three roundings by 0.5 ns and of dropped corners, ns. */
+/* Maximum error of three roundings by 0.5 ns and of dropped corners, ns. */
 #define PRECISION 4
-/* Bounds are widened by 1 / STRETCH: the reference is steered by up to 0.1 %. Chosen. */
+/*
+ * Bounds are widened by the fraction 1 / STRETCH, because the reference is steered by up to 0.1 %.
+ * Chosen.
+ */
 #define STRETCH 1024
 /*
- * A doubt of the host's raw time is widened by 1 / DRIFT for the reference's raw time: both raw
- * clocks may differ by 500 ppm, and bounds grow as fast. Chosen.
+ * An error of the host's raw time is increased by the fraction 1 / DRIFT to get the error of the
+ * reference's raw time. The rates of both raw clocks may differ by 500 ppm, and bounds grow at the
+ * same rate. Chosen.
  */
 #define DRIFT 512
 /*
- * Results reach as far beyond the messages as points do, but by the time of all messages, or
- * this, ns, at most: a log of weeks would make millions of segments for a trace of a minute.
- * Farther away nothing is known. Chosen.
+ * A result extends beyond the messages as far as readings do, but at most by the duration of the
+ * messages, or by REACH ns if that is longer. A log of weeks would otherwise make millions of
+ * segments for a trace of a minute. Beyond this limit, bounds are unknown. Chosen.
  */
 #define REACH (60.0 * SECOND)
 
-/* A clock that is translated from raw time. */
+/* A clock that is being converted from raw times to the hosts' own times. */
 struct translation {
-	const struct netsync_clock *clock; /* raw -> raw */
+	const struct netsync_clock *clock; /* from the host's raw time to the reference's */
 	const struct steering *host;
 	const struct steering *reference;
-	struct range span;     /* on the host's own clock */
-	struct range reach;    /* the same, at most */
-	struct polyline whole; /* own -> own: the result */
-	struct shown shown;    /* by the reference's clock */
-	int64_t *instant;      /* of corners, or of the bound's knots */
+	struct range span;     /* range of the result, on the host's own clock */
+	struct range reach;    /* maximum range of the result */
+	struct polyline whole; /* from the host's own time to the reference's */
+	struct shown shown;    /* times that the reference's clock may have shown */
+	int64_t *instant;      /* times of corners, or of the bound's knots */
 	size_t num;
 	size_t room;
 };
 
-static int64_t to_reference(const struct translation *t, int64_t raw)
+static int64_t convert_to_reference_raw(const struct translation *t, int64_t raw)
 {
 	int64_t at = raw;
 
-	/* Cannot fail near the host's span. */
+	/* Near the host's span, the conversion cannot fail. */
 	netsync_convert(t->clock, raw, &at, NULL);
 	return at;
 }
 
-static int64_t convert(const struct translation *t, int64_t own)
+static int64_t convert_own_time(const struct translation *t, int64_t own)
 {
 	int64_t raw = polyline_at(&t->host->map, own);
 
-	/* The reference stays exact, without the rounding of both maps. */
+	/* The reference's own times are exact. Do not round them in both maps. */
 	if (t->host == t->reference)
 		return own;
-	return polyline_inverse(&t->reference->map, to_reference(t, raw));
+	return polyline_inverse(&t->reference->map, convert_to_reference_raw(t, raw));
 }
 
-/* The time of the host's clock that converts to a time of the reference's. */
-static int64_t when(const struct translation *t, int64_t reference)
+/*
+ * Return the time of the host's clock that converts to the time @reference of the reference's
+ * clock.
+ */
+static int64_t find_time_of_host(const struct translation *t, int64_t reference)
 {
 	int64_t lo = t->span.lo, hi = t->span.hi;
 
 	while (lo < hi) {
 		int64_t mid = lo + (int64_t)(((__int128)hi - lo) / 2);
 
-		if (convert(t, mid) < reference)
+		if (convert_own_time(t, mid) < reference)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -114,15 +121,15 @@ static void sort_instants(struct translation *t)
 	t->num = n;
 }
 
-static int64_t away(int64_t t, double by)
+static int64_t add_ns_clamped(int64_t t, double by)
 {
 	return clamp_to_int64((__int128)t + (__int128)fmin(fmax(by, -0x1p62), 0x1p62));
 }
 
 /*
- * Widen the span by all that points tell of both clocks, and by a second on either side, in
- * which the outermost lines go on as they do for ever: the clocks may be set before the first
- * message, and after the last.
+ * Extend the span to all readings of both clocks, because a clock may be stepped before the first
+ * message or after the last one. Extend both ends by another second, in which the outermost lines
+ * continue as they do beyond the ends.
  */
 static void widen_span(struct translation *t)
 {
@@ -131,26 +138,26 @@ static void widen_span(struct translation *t)
 	struct range r = t->span;
 	double most = fmax((double)((__int128)r.hi - r.lo), REACH);
 
-	t->reach = (struct range){ away(r.lo, -most), away(r.hi, most) };
+	t->reach = (struct range){ add_ns_clamped(r.lo, -most), add_ns_clamped(r.hi, most) };
 	if (host.lo <= host.hi)
 		r = (struct range){ min64(r.lo, host.lo), max64(r.hi, host.hi) };
 	if (ref.lo <= ref.hi) {
-		/* Far enough, as clocks are steered by up to 10 %. */
-		double before = (double)((__int128)convert(t, r.lo) - ref.lo);
-		double after = (double)((__int128)ref.hi - convert(t, r.hi));
+		/* Twice the distance is enough, because clocks are steered by at most 10 %. */
+		double before = (double)((__int128)convert_own_time(t, r.lo) - ref.lo);
+		double after = (double)((__int128)ref.hi - convert_own_time(t, r.hi));
 
-		t->span.lo = away(r.lo, -2 * fmax(before, 0));
-		t->span.hi = away(r.hi, 2 * fmax(after, 0));
+		t->span.lo = add_ns_clamped(r.lo, -2 * fmax(before, 0));
+		t->span.hi = add_ns_clamped(r.hi, 2 * fmax(after, 0));
 		if (before > 0)
-			r.lo = min64(r.lo, when(t, ref.lo));
+			r.lo = min64(r.lo, find_time_of_host(t, ref.lo));
 		if (after > 0)
-			r.hi = max64(r.hi, when(t, ref.hi));
+			r.hi = max64(r.hi, find_time_of_host(t, ref.hi));
 	}
-	t->span.lo = max64(away(r.lo, -SECOND), t->reach.lo);
-	t->span.hi = min64(away(r.hi, SECOND), t->reach.hi);
+	t->span.lo = max64(add_ns_clamped(r.lo, -SECOND), t->reach.lo);
+	t->span.hi = min64(add_ns_clamped(r.hi, SECOND), t->reach.hi);
 }
 
-/* A map by false readings may lead beyond all times that a host can have. */
+/* Limit the span, because a map from false readings may lead to times that no host can have. */
 static void limit_span(struct translation *t, int64_t origin)
 {
 	const struct range most = { origin - NETSYNC_MAX_SPAN, origin + NETSYNC_MAX_SPAN };
@@ -159,8 +166,8 @@ static void limit_span(struct translation *t, int64_t origin)
 	t->span.hi = max64(min64(t->span.hi, most.hi), most.lo);
 }
 
-/* Compose: instants are the corners of all three, and the ends of the span. */
-static int make_whole(struct translation *t, const struct netsync_model *m)
+/* Compose the three functions. Instants are the corners of all three, and the ends of the span. */
+static int compose_functions(struct translation *t, const struct netsync_model *m)
 {
 	const struct polyline *host = &t->host->map, *ref = &t->reference->map;
 	int ret = add_instant(t, t->span.lo);
@@ -172,17 +179,17 @@ static int make_whole(struct translation *t, const struct netsync_model *m)
 	for (uint32_t i = 1; !ret && i < m->num_segments; i++)
 		ret = add_instant(t, polyline_inverse(host, m->segments[i].from_ns));
 	for (size_t i = 0; !ret && i < ref->num; i++)
-		ret = add_instant(t, when(t, ref->corner[i].x));
+		ret = add_instant(t, find_time_of_host(t, ref->corner[i].x));
 	if (ret)
 		return ret;
 	sort_instants(t);
 	for (size_t i = 0; !ret && i < t->num; i++)
-		ret = polyline_add(&t->whole, t->instant[i], convert(t, t->instant[i]));
+		ret = polyline_add(&t->whole, t->instant[i], convert_own_time(t, t->instant[i]));
 	polyline_thin(&t->whole, TOLERANCE);
 	return ret;
 }
 
-static struct netsync_segment *make_segments(const struct translation *t, uint32_t *num)
+static struct netsync_segment *make_own_segments(const struct translation *t, uint32_t *num)
 {
 	const struct corner *c = t->whole.corner;
 	size_t n = t->whole.num > 1 ? t->whole.num - 1 : 1;
@@ -205,8 +212,11 @@ static struct netsync_segment *make_segments(const struct translation *t, uint32
 
 /* ---- bounds ------------------------------------------------------------- */
 
-/* The bound changes within 1 ns where a doubt of the host's begins or ends. */
-static int add_doubts(struct translation *t)
+/*
+ * Add the instants at which an untrusted interval of the host begins or ends, because the bound
+ * changes there within 1 ns.
+ */
+static int add_instants_of_doubts(struct translation *t)
 {
 	int ret = 0;
 
@@ -221,17 +231,17 @@ static int add_doubts(struct translation *t)
 	return ret;
 }
 
-/* The doubt that contains a time, or goes on there; NULL: none. */
-static const struct raw_doubt *doubt_near(const struct steering *s, int64_t t)
+/* Return the untrusted interval that contains @t or extends to @t, or NULL if there is none. */
+static const struct raw_doubt *find_doubt_near(const struct steering *s, int64_t t)
 {
 	if (s->open_after && t > s->doubt[s->num_doubts - 1].at.hi)
 		return &s->doubt[s->num_doubts - 1];
 	if (s->open_before && t < s->doubt->at.lo)
 		return s->doubt;
-	return steering_doubt(s, t);
+	return steering_find_doubt(s, t);
 }
 
-static int64_t widened(int64_t distance)
+static int64_t widen_distance(int64_t distance)
 {
 	if (distance >= NETSYNC_MAX_SPAN)
 		return NETSYNC_UNKNOWN;
@@ -239,11 +249,12 @@ static int64_t widened(int64_t distance)
 }
 
 /*
- * In which raw times of the reference may a time of a host have been? @error: limit of the error
- * of the host's raw time.
+ * Return the raw times of the reference at which the host's clock may have shown @own. @error is
+ * the maximum error of the host's raw time.
  */
-static struct range raw_range_within(const struct netsync_clock *clock, const struct steering *host,
-				     int64_t own, int64_t error)
+static struct range compute_raw_range_within(const struct netsync_clock *clock,
+					     const struct steering *host, int64_t own,
+					     int64_t error)
 {
 	struct range r = { INT64_MIN, INT64_MAX };
 
@@ -257,15 +268,15 @@ static struct range raw_range_within(const struct netsync_clock *clock, const st
 	return r;
 }
 
-static struct range raw_range(const struct translation *t, int64_t own)
+static struct range compute_raw_range(const struct translation *t, int64_t own)
 {
-	const struct raw_doubt *d = doubt_near(t->host, own);
+	const struct raw_doubt *d = find_doubt_near(t->host, own);
 
-	return raw_range_within(t->clock, t->host, own,
-				max64(t->host->error, d ? doubt_error(d) : 0));
+	return compute_raw_range_within(t->clock, t->host, own,
+					max64(t->host->error, d ? raw_doubt_get_error(d) : 0));
 }
 
-static struct netsync_knot make_knot(const struct translation *t, int64_t own)
+static struct netsync_knot make_own_knot(const struct translation *t, int64_t own)
 {
 	struct netsync_knot k = { own, NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
 	int64_t at = polyline_at(&t->whole, own);
@@ -273,31 +284,31 @@ static struct netsync_knot make_knot(const struct translation *t, int64_t own)
 
 	if (t->host == t->reference)
 		return (struct netsync_knot){ own, 0, 0 };
-	/* Farther away nothing is known. */
+	/* At the limit of the result, bounds are unknown. */
 	if (own == t->reach.lo || own == t->reach.hi)
 		return k;
-	r = shown_range(&t->shown, raw_range(t, own));
+	r = shown_range(&t->shown, compute_raw_range(t, own));
 	if (r.lo > INT64_MIN)
-		k.below_ns = widened(clamp_to_int64((__int128)at - r.lo));
+		k.below_ns = widen_distance(clamp_to_int64((__int128)at - r.lo));
 	if (r.hi < INT64_MAX)
-		k.above_ns = widened(clamp_to_int64((__int128)r.hi - at));
+		k.above_ns = widen_distance(clamp_to_int64((__int128)r.hi - at));
 	return k;
 }
 
-static int64_t end_of(struct range r, bool upper)
+static int64_t get_range_end(struct range r, bool upper)
 {
 	return upper ? r.hi : r.lo;
 }
 
 /*
- * Add the instants in (from, to] at which an end of raw_range(), a straight line there, gets
- * across a break, and those 1 ns before.
+ * Add the instants in (from, to] at which an end of compute_raw_range() crosses a break, and the
+ * instants 1 ns before. The end is linear between @from and @to.
  */
-static int add_crossings(struct translation *t, bool upper, int64_t from, int64_t to)
+static int add_instants_of_crossings(struct translation *t, bool upper, int64_t from, int64_t to)
 {
 	const struct breaks *b = upper ? &t->shown.hi : &t->shown.lo;
-	const int64_t first = end_of(raw_range(t, from), upper);
-	const int64_t last = end_of(raw_range(t, to), upper);
+	const int64_t first = get_range_end(compute_raw_range(t, from), upper);
+	const int64_t last = get_range_end(compute_raw_range(t, to), upper);
 	size_t i;
 	int ret = 0;
 
@@ -309,7 +320,7 @@ static int add_crossings(struct translation *t, bool upper, int64_t from, int64_
 
 		while (lo < hi - 1) {
 			int64_t mid = lo + (int64_t)(((__int128)hi - lo) / 2);
-			int64_t raw = end_of(raw_range(t, mid), upper);
+			int64_t raw = get_range_end(compute_raw_range(t, mid), upper);
 
 			if ((raw < b->at[i].ns) == (first < b->at[i].ns))
 				lo = mid;
@@ -323,8 +334,11 @@ static int add_crossings(struct translation *t, bool upper, int64_t from, int64_
 	return ret;
 }
 
-/* Between instants, bounds are to be straight lines also where the reference was set. */
-static int add_breaks(struct translation *t)
+/*
+ * Add the instants that are necessary for bounds to be linear between instants, even where the
+ * reference was stepped.
+ */
+static int add_instants_of_breaks(struct translation *t)
 {
 	size_t num = t->num;
 	int ret = 0;
@@ -332,21 +346,22 @@ static int add_breaks(struct translation *t)
 	if (t->host == t->reference || (!t->shown.lo.num && !t->shown.hi.num))
 		return 0;
 	for (size_t i = 0; !ret && i + 1 < num; i++) {
-		/* More instants may move the array. */
+		/* Adding instants may move the array. */
 		int64_t from = t->instant[i], to = t->instant[i + 1];
 
 		if (from >= to - 1)
 			continue;
-		ret = add_crossings(t, false, from, to);
+		ret = add_instants_of_crossings(t, false, from, to);
 		if (!ret)
-			ret = add_crossings(t, true, from, to);
+			ret = add_instants_of_crossings(t, true, from, to);
 	}
 	sort_instants(t);
 	return ret;
 }
 
-/* Replace the knots of a clock by translated ones, which are to be freed. */
-static int make_knots(struct translation *t, struct netsync_model *m, struct netsync_knot **knots)
+/* Replace the knots of a clock by converted knots, which the caller frees. */
+static int convert_knots(struct translation *t, struct netsync_model *m,
+			 struct netsync_knot **knots)
 {
 	const struct netsync_knot *old = m->knots;
 	uint32_t num_old = m->num_knots;
@@ -363,21 +378,21 @@ static int make_knots(struct translation *t, struct netsync_model *m, struct net
 	for (size_t i = 0; !ret && i < t->whole.num; i++)
 		ret = add_instant(t, t->whole.corner[i].x);
 	if (!ret)
-		ret = add_doubts(t);
-	/* Where it is cut off, it is known up to there. */
+		ret = add_instants_of_doubts(t);
+	/* If the range is cut off at its maximum, bounds are known up to the maximum. */
 	if (!ret && t->span.lo == t->reach.lo)
 		ret = add_instant(t, t->span.lo + 1);
 	if (!ret && t->span.hi == t->reach.hi)
 		ret = add_instant(t, t->span.hi - 1);
 	if (!ret) {
 		sort_instants(t);
-		ret = add_breaks(t);
+		ret = add_instants_of_breaks(t);
 	}
 	knot = ret ? NULL : calloc(t->num + 1, sizeof(*knot));
 	if (!knot)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->num; i++)
-		knot[i] = make_knot(t, t->instant[i]);
+		knot[i] = make_own_knot(t, t->instant[i]);
 	m->knots = *knots = knot;
 	m->num_knots = (uint32_t)t->num;
 	return 0;
@@ -385,19 +400,23 @@ static int make_knots(struct translation *t, struct netsync_model *m, struct net
 
 /* ---- deviations --------------------------------------------------------- */
 
-/* Is a time of the host's, or the reference's at that instant, in a doubt? */
+/*
+ * Return whether the host's time @own, or the reference's time at that instant, is in an untrusted
+ * interval.
+ */
 static bool is_in_doubt(const struct translation *t, int64_t own)
 {
-	return doubt_near(t->host, own) || doubt_near(t->reference, convert(t, own));
+	return find_doubt_near(t->host, own) ||
+	       find_doubt_near(t->reference, convert_own_time(t, own));
 }
 
-/* Return the deviation at a time, with the largest errors of both raw times. */
-static int64_t translate_deviation(const struct translation *t, const struct netsync_model *raw,
-				   int64_t own)
+/* Return the deviation at the host's time @own, including the maximum errors of both raw times. */
+static int64_t convert_deviation(const struct translation *t, const struct netsync_model *raw,
+				 int64_t own)
 {
 	const int64_t first = raw->deviations[0].time_ns;
 	const int64_t last = raw->deviations[raw->num_deviations - 1].time_ns;
-	/* The time of a knot may lead back to a raw time that is 1 ns outside. */
+	/* Converting the time of a knot back may give a raw time that is 1 ns outside. */
 	const int64_t at = max64(first, min64(last, polyline_at(&t->host->map, own)));
 	const int64_t deviation = netsync_deviation(t->clock, at);
 
@@ -408,15 +427,18 @@ static int64_t translate_deviation(const struct translation *t, const struct net
 	return deviation + t->host->error + t->reference->error;
 }
 
-/* The deviation becomes unknown within 1 ns where a doubt of either clock begins or ends. */
-static int add_doubts_of_both(struct translation *t)
+/*
+ * Add the instants at which an untrusted interval of either clock begins or ends, because the
+ * deviation becomes unknown there within 1 ns.
+ */
+static int add_instants_of_all_doubts(struct translation *t)
 {
 	const struct steering *ref = t->reference;
-	int ret = add_doubts(t);
+	int ret = add_instants_of_doubts(t);
 
 	for (size_t i = 0; !ret && i < ref->num_doubts; i++) {
-		const int64_t ends[] = { when(t, ref->doubt[i].at.lo),
-					 when(t, ref->doubt[i].at.hi) };
+		const int64_t ends[] = { find_time_of_host(t, ref->doubt[i].at.lo),
+					 find_time_of_host(t, ref->doubt[i].at.hi) };
 
 		for (int k = 0; !ret && k < 6; k++)
 			ret = add_instant(t, clamp_to_int64((__int128)ends[k / 3] + k % 3 - 1));
@@ -424,9 +446,9 @@ static int add_doubts_of_both(struct translation *t)
 	return ret;
 }
 
-/* Replace the deviations of a clock by translated ones, which are to be freed. */
-static int make_deviations(struct translation *t, struct netsync_model *m,
-			   struct netsync_deviation_knot **deviations)
+/* Replace the deviations of a clock by converted deviations, which the caller frees. */
+static int convert_deviations(struct translation *t, struct netsync_model *m,
+			      struct netsync_deviation_knot **deviations)
 {
 	const struct netsync_model raw = *m;
 	struct range own;
@@ -438,7 +460,7 @@ static int make_deviations(struct translation *t, struct netsync_model *m,
 	own.lo = polyline_inverse(&t->host->map, raw.deviations[0].time_ns);
 	own.hi = polyline_inverse(&t->host->map, raw.deviations[raw.num_deviations - 1].time_ns);
 	t->num = 0;
-	ret = add_doubts_of_both(t);
+	ret = add_instants_of_all_doubts(t);
 	for (uint32_t i = 0; !ret && i < raw.num_deviations; i++)
 		ret = add_instant(t, polyline_inverse(&t->host->map, raw.deviations[i].time_ns));
 	sort_instants(t);
@@ -448,7 +470,7 @@ static int make_deviations(struct translation *t, struct netsync_model *m,
 	for (size_t i = 0; i < t->num; i++)
 		if (t->instant[i] >= own.lo && t->instant[i] <= own.hi)
 			(*deviations)[m->num_deviations++] = (struct netsync_deviation_knot){
-				t->instant[i], translate_deviation(t, &raw, t->instant[i])
+				t->instant[i], convert_deviation(t, &raw, t->instant[i])
 			};
 	m->deviations = *deviations;
 	return 0;
@@ -456,8 +478,11 @@ static int make_deviations(struct translation *t, struct netsync_model *m,
 
 /* ---- hosts -------------------------------------------------------------- */
 
-/* The outermost segments, which go on for ever, have other rates in the clocks' own times. */
-static void add_growth(struct netsync_model *m, const struct netsync_model *raw)
+/*
+ * Increase the growth of bounds, because the outermost segments, which extend without limit, have
+ * other rates in own times than in raw times.
+ */
+static void add_growth_of_own_time(struct netsync_model *m, const struct netsync_model *raw)
 {
 	const uint32_t end[] = { 0, m->num_segments - 1 };
 	const uint32_t was[] = { 0, raw->num_segments - 1 };
@@ -467,7 +492,8 @@ static void add_growth(struct netsync_model *m, const struct netsync_model *raw)
 				    fabs(m->segments[end[i]].rate - raw->segments[was[i]].rate);
 }
 
-static int translate(struct host *h, const struct steering *own, const struct steering *reference)
+static int convert_clock(struct host *h, const struct steering *own,
+			 const struct steering *reference)
 {
 	struct translation t = {
 		.clock = h->clock,
@@ -490,15 +516,15 @@ static int translate(struct host *h, const struct steering *own, const struct st
 	limit_span(&t, h->origin);
 	ret = shown_prepare(&t.shown, reference);
 	if (!ret)
-		ret = make_whole(&t, &m);
+		ret = compose_functions(&t, &m);
 	if (!ret) {
-		segments = make_segments(&t, &m.num_segments);
+		segments = make_own_segments(&t, &m.num_segments);
 		m.segments = segments;
-		ret = segments ? make_knots(&t, &m, &knots) : -ENOMEM;
+		ret = segments ? convert_knots(&t, &m, &knots) : -ENOMEM;
 		if (!ret)
-			ret = make_deviations(&t, &m, &deviations);
+			ret = convert_deviations(&t, &m, &deviations);
 		if (!ret) {
-			add_growth(&m, &raw);
+			add_growth_of_own_time(&m, &raw);
 			ret = netsync_clock_new(&m, &clock);
 		}
 	}
@@ -524,7 +550,7 @@ static int compare_steps(const void *a, const void *b)
 	return (p->time_ns > q->time_ns) - (p->time_ns < q->time_ns);
 }
 
-/* Merge the steps that were estimated with those by steering. */
+/* Merge the estimated steps with the steps that readings report. */
 static int merge_steps(struct host *h, const struct steering *s)
 {
 	size_t num = h->num_steps + s->num_steps;
@@ -546,18 +572,21 @@ static int merge_steps(struct host *h, const struct steering *s)
 }
 
 /*
- * Convert a host's own time to raw time, both relative to its origin. Messages are not used
- * beyond the limit, see held.c.
+ * Convert a host's own time to raw time, both relative to the host's origin. Messages beyond the
+ * limit are not used (held.c).
  */
-static int64_t raw_of(const struct host *h, const struct steering *s, int64_t t)
+static int64_t convert_time_to_raw(const struct host *h, const struct steering *s, int64_t t)
 {
 	const int64_t raw = polyline_at(&s->map, h->origin + t) - h->origin;
 
 	return max64(min64(raw, NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN);
 }
 
-/* When a host was traced, by its own clock; empty if it was not. */
-static struct range own_span(const struct host *h)
+/*
+ * Return the range of times in which a host was traced, on its own clock. The range is empty if the
+ * host was not traced.
+ */
+static struct range get_traced_span(const struct host *h)
 {
 	struct range own = { h->first, h->last };
 
@@ -582,22 +611,22 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct 
 		struct host *h = &host[i];
 
 		was[i] = (struct traced){ h->first, h->last, h->said };
-		h->raw = steering_known(s);
+		h->raw = steering_has_readings(s);
 		h->untold = s->untold;
 		h->num_untold = s->num_untold;
-		h->has_untold = h->raw && steering_has_untold(s, own_span(h));
+		h->has_untold = h->raw && steering_has_unreported(s, get_traced_span(h));
 		h->time_error = h->raw ? s->error : 0;
 		h->read = (struct range){ INT64_MAX, INT64_MIN };
 		if (!h->raw || h->first > h->last)
 			continue;
-		h->read.lo = raw_of(h, s, s->map.corner[0].x - h->origin);
-		h->read.hi = raw_of(h, s, s->map.corner[s->map.num - 1].x - h->origin);
-		h->first = raw_of(h, s, h->first);
-		h->last = raw_of(h, s, h->last);
+		h->read.lo = convert_time_to_raw(h, s, s->map.corner[0].x - h->origin);
+		h->read.hi = convert_time_to_raw(h, s, s->map.corner[s->map.num - 1].x - h->origin);
+		h->first = convert_time_to_raw(h, s, h->first);
+		h->last = convert_time_to_raw(h, s, h->last);
 		if (h->said.lo > h->said.hi)
 			continue;
-		h->said.lo = raw_of(h, s, h->said.lo);
-		h->said.hi = raw_of(h, s, h->said.hi);
+		h->said.lo = convert_time_to_raw(h, s, h->said.lo);
+		h->said.hi = convert_time_to_raw(h, s, h->said.hi);
 	}
 	return 0;
 }
@@ -611,31 +640,38 @@ void steered_from_raw(struct host *host, uint32_t num, const struct traced *trac
 	}
 }
 
-/* Nothing is known of a time that no points cover: by no message, and by no steering. */
+/*
+ * If @t is before or after all readings, give up its untrusted interval: neither messages nor
+ * readings limit the error there.
+ */
 static void give_up_uncovered(struct steering *s, int64_t t)
 {
-	const struct raw_doubt *d = steering_doubt(s, t);
+	const struct raw_doubt *d = steering_find_doubt(s, t);
 
-	if (d && steering_goes_on(s, d))
+	if (d && steering_is_doubt_open(s, d))
 		s->doubt[d - s->doubt].given_up = true;
 }
 
-/* The same, by what points tell alone: what messages tell is asked. */
-static struct range told_range(const struct host *h, const struct steering *s, int64_t own)
+/*
+ * Return the range of compute_raw_range() according to readings alone. The caller checks whether
+ * messages are consistent with this range.
+ */
+static struct range compute_reported_range(const struct host *h, const struct steering *s,
+					   int64_t own)
 {
-	const struct raw_doubt *d = doubt_near(s, own);
+	const struct raw_doubt *d = find_doubt_near(s, own);
 
-	return raw_range_within(h->clock, s, own, max64(s->error, d ? d->error : 0));
+	return compute_raw_range_within(h->clock, s, own, max64(s->error, d ? d->error : 0));
 }
 
 /*
- * Where a message was left out because no points cover it, and received before it was sent,
- * whatever steering may have done to either clock, one of them was set.
+ * Detect steps at times that no readings cover. If an uncovered message was received before it was
+ * sent, no matter how both clocks were steered, one of the clocks was stepped.
  */
 static void check_uncovered(const struct host *host, const struct steered_hosts *hosts,
 			    const struct held *held)
 {
-	/* Results of before are of other messages. */
+	/* Forget the results of the previous call, which belong to other messages. */
 	for (uint32_t i = 0; i < hosts->num; i++)
 		for (size_t k = 0; k < hosts->steering[i].num_doubts; k++)
 			hosts->steering[i].doubt[k].given_up = false;
@@ -647,8 +683,8 @@ static void check_uncovered(const struct host *host, const struct steered_hosts 
 
 		if (!host[m->from].clock || !host[m->to].clock)
 			continue;
-		send = told_range(&host[m->from], from, m->send);
-		recv = told_range(&host[m->to], to, m->recv);
+		send = compute_reported_range(&host[m->from], from, m->send);
+		recv = compute_reported_range(&host[m->to], to, m->recv);
 		if (send.lo == INT64_MIN || recv.hi == INT64_MAX || recv.hi >= send.lo)
 			continue;
 		give_up_uncovered(from, m->send);
@@ -656,7 +692,7 @@ static void check_uncovered(const struct host *host, const struct steered_hosts 
 	}
 }
 
-static void span_from_raw(struct host *h, const struct steering *s)
+static void convert_span_from_raw(struct host *h, const struct steering *s)
 {
 	h->span.lo = polyline_inverse(&s->map, h->origin + h->span.lo) - h->origin;
 	h->span.hi = polyline_inverse(&s->map, h->origin + h->span.hi) - h->origin;
@@ -674,18 +710,20 @@ int steered_results(struct host *host, const struct steered_hosts *hosts, const 
 		struct host *h = &host[i];
 		bool is_seen;
 
-		if (!steering_known(s) && !steering_known(ref))
+		if (!steering_has_readings(s) && !steering_has_readings(ref))
 			continue;
 		is_seen = h->span.lo <= h->span.hi;
 		if (is_seen)
-			span_from_raw(h, s);
+			convert_span_from_raw(h, s);
 		steering_describe(s, is_seen ? (struct range){ h->origin + h->span.lo,
 							       h->origin + h->span.hi } :
 					       (struct range){ INT64_MAX, INT64_MIN });
 		ret = merge_steps(h, s);
-		/* Of a reference of which nothing was seen, the clock is its own already. */
+		/*
+		 * If nothing was seen of the reference, its clock already refers to its own time.
+		 */
 		if (!ret && h->clock && is_seen)
-			ret = translate(h, s, ref);
+			ret = convert_clock(h, s, ref);
 	}
 	return ret;
 }

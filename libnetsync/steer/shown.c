@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The time x may have been shown at the raw time r if |map(x) - r| <= error(x), and the error
- * is constant within each doubt and outside of all. As the map increases, the largest x is
- * that of the last doubt that is reached, or that of the error outside.
+ * A clock may have shown the time x at the raw time r if |map(x) - r| <= error(x). The error is
+ * constant within each untrusted interval, and outside of all of them. Because the map increases,
+ * the largest possible x is in the last untrusted interval that r can reach, or results from the
+ * error outside.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,12 +16,12 @@
 #include "util/search.h"
 
 /*
- * Lines whose slope differs from 1 by more make breaks: those across settings. Bounds are
- * widened by as much, which is enough for others. Chosen.
+ * Lines whose slope differs from 1 by more than STEEP need breaks. These are the lines across
+ * steps. For all other lines, it is enough that bounds are widened by this fraction. Chosen.
  */
 #define STEEP (1.0 / 1024)
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t add_times_clamped(int64_t a, int64_t b)
 {
 	return clamp_to_int64((__int128)a + b);
 }
@@ -33,15 +34,18 @@ static int add_break(struct breaks *b, int64_t at)
 	return 0;
 }
 
-/* Both ends change where the map, or a doubt, is as far away as the error. */
-static int add_breaks(struct shown *s, int64_t raw, int64_t error)
+/*
+ * Add the raw times at which the two ends of the shown range may bend: at the distance @error from
+ * @raw, where the map has a corner, or an untrusted interval has an end.
+ */
+static int add_breaks_around(struct shown *s, int64_t raw, int64_t error)
 {
-	int ret = add_break(&s->hi, add(raw, -error));
+	int ret = add_break(&s->hi, add_times_clamped(raw, -error));
 
-	return ret ? ret : add_break(&s->lo, add(raw, error + 1));
+	return ret ? ret : add_break(&s->lo, add_times_clamped(raw, error + 1));
 }
 
-static int add_doubts(struct shown *s)
+static int add_breaks_of_doubts(struct shown *s)
 {
 	const struct steering *c = s->clock;
 	size_t n = c->num_doubts;
@@ -56,20 +60,22 @@ static int add_doubts(struct shown *s)
 		int64_t until = polyline_at(&c->map, d->at.hi);
 
 		/*
-		 * Other raw times show other times, outside of doubts: the error within
-		 * does not reach beyond the doubt's own.
+		 * All other raw times show times outside of this interval, because its larger error
+		 * does not extend beyond its own times.
 		 */
-		s->doubtful[i].from = steering_goes_on_before(c, d) ? INT64_MIN :
-								      add(from, -c->error);
-		s->doubtful[i].until = steering_goes_on_after(c, d) ? INT64_MAX :
-								      add(until, c->error);
-		ret = add_breaks(s, from, c->error);
+		s->doubtful[i].from = steering_is_doubt_open_before(c, d) ?
+					      INT64_MIN :
+					      add_times_clamped(from, -c->error);
+		s->doubtful[i].until = steering_is_doubt_open_after(c, d) ?
+					       INT64_MAX :
+					       add_times_clamped(until, c->error);
+		ret = add_breaks_around(s, from, c->error);
 		if (!ret)
-			ret = add_breaks(s, until, c->error);
+			ret = add_breaks_around(s, until, c->error);
 		if (!ret)
-			ret = add_breaks(s, from, doubt_error(d));
+			ret = add_breaks_around(s, from, raw_doubt_get_error(d));
 		if (!ret)
-			ret = add_breaks(s, until, doubt_error(d));
+			ret = add_breaks_around(s, until, raw_doubt_get_error(d));
 	}
 	for (size_t i = 1; i < n; i++)
 		s->doubtful[i].until = max64(s->doubtful[i].until, s->doubtful[i - 1].until);
@@ -78,14 +84,14 @@ static int add_doubts(struct shown *s)
 	return ret;
 }
 
-static int add_corner(struct shown *s, const struct corner *c)
+static int add_breaks_of_corner(struct shown *s, const struct corner *c)
 {
-	const struct raw_doubt *d = steering_doubt(s->clock, c->x);
+	const struct raw_doubt *d = steering_find_doubt(s->clock, c->x);
 
-	return add_breaks(s, c->y, max64(s->clock->error, d ? doubt_error(d) : 0));
+	return add_breaks_around(s, c->y, max64(s->clock->error, d ? raw_doubt_get_error(d) : 0));
 }
 
-static int add_steep_lines(struct shown *s)
+static int add_breaks_of_steep_lines(struct shown *s)
 {
 	const struct polyline *map = &s->clock->map;
 	int ret = 0;
@@ -97,14 +103,14 @@ static int add_steep_lines(struct shown *s)
 
 		if (fabs(dy - dx) <= STEEP * dx)
 			continue;
-		ret = add_corner(s, c);
+		ret = add_breaks_of_corner(s, c);
 		if (!ret)
-			ret = add_corner(s, c + 1);
+			ret = add_breaks_of_corner(s, c + 1);
 	}
 	return ret;
 }
 
-static int compare_raw(const void *a, const void *b)
+static int compare_breaks(const void *a, const void *b)
 {
 	const struct raw_time *p = a, *q = b;
 
@@ -114,7 +120,7 @@ static int compare_raw(const void *a, const void *b)
 static void sort_breaks(struct breaks *b)
 {
 	if (b->num)
-		qsort(b->at, b->num, sizeof(*b->at), compare_raw);
+		qsort(b->at, b->num, sizeof(*b->at), compare_breaks);
 }
 
 int shown_prepare(struct shown *s, const struct steering *clock)
@@ -122,9 +128,9 @@ int shown_prepare(struct shown *s, const struct steering *clock)
 	int ret;
 
 	*s = (struct shown){ .clock = clock };
-	ret = add_doubts(s);
+	ret = add_breaks_of_doubts(s);
 	if (!ret)
-		ret = add_steep_lines(s);
+		ret = add_breaks_of_steep_lines(s);
 	sort_breaks(&s->lo);
 	sort_breaks(&s->hi);
 	return ret;
@@ -138,32 +144,38 @@ void shown_release(struct shown *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static int64_t last_shown(const struct shown *s, int64_t raw)
+static int64_t find_last_shown(const struct shown *s, int64_t raw)
 {
 	const struct steering *c = s->clock;
-	int64_t x = polyline_inverse(&c->map, add(raw, c->error));
+	int64_t x = polyline_inverse(&c->map, add_times_clamped(raw, c->error));
 	size_t reached = SEARCH(s->doubtful, c->num_doubts, from, raw, true);
 
 	if (reached) {
 		const struct raw_doubt *d = &c->doubt[reached - 1];
-		int64_t most = steering_goes_on_after(c, d) ? INT64_MAX : d->at.hi;
+		int64_t most = steering_is_doubt_open_after(c, d) ? INT64_MAX : d->at.hi;
 
-		x = max64(x, min64(most, polyline_inverse(&c->map, add(raw, doubt_error(d)))));
+		x = max64(x,
+			  min64(most,
+				polyline_inverse(&c->map,
+						 add_times_clamped(raw, raw_doubt_get_error(d)))));
 	}
 	return x;
 }
 
-static int64_t first_shown(const struct shown *s, int64_t raw)
+static int64_t find_first_shown(const struct shown *s, int64_t raw)
 {
 	const struct steering *c = s->clock;
-	int64_t x = polyline_inverse(&c->map, add(raw, -c->error));
+	int64_t x = polyline_inverse(&c->map, add_times_clamped(raw, -c->error));
 	size_t passed = NUM_BEFORE(s->doubtful, c->num_doubts, until, raw);
 
 	if (passed < c->num_doubts) {
 		const struct raw_doubt *d = &c->doubt[passed];
-		int64_t least = steering_goes_on_before(c, d) ? INT64_MIN : d->at.lo;
+		int64_t least = steering_is_doubt_open_before(c, d) ? INT64_MIN : d->at.lo;
 
-		x = min64(x, max64(least, polyline_inverse(&c->map, add(raw, -doubt_error(d)))));
+		x = min64(x,
+			  max64(least,
+				polyline_inverse(&c->map,
+						 add_times_clamped(raw, -raw_doubt_get_error(d)))));
 	}
 	return x;
 }
@@ -171,8 +183,8 @@ static int64_t first_shown(const struct shown *s, int64_t raw)
 struct range shown_range(const struct shown *s, struct range raw)
 {
 	if (raw.lo > INT64_MIN)
-		raw.lo = first_shown(s, raw.lo);
+		raw.lo = find_first_shown(s, raw.lo);
 	if (raw.hi < INT64_MAX)
-		raw.hi = last_shown(s, raw.hi);
+		raw.hi = find_last_shown(s, raw.hi);
 	return raw;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Raw times within an error -> the times that a steered clock may have shown then. The map's
- * error is one of raw time, so it is added before the map is inverted: where the clock was set
- * forward by an hour, raw times that are 1 ns apart were shown an hour apart.
+ * Find the times that a steered clock may have shown within a range of raw times. The map's error
+ * is an error of raw time, so it is added before the map is inverted. For example, if the clock was
+ * stepped forward by an hour, raw times that are 1 ns apart were shown an hour apart.
  *
- *	raw  |              o'   a range of raw times, widened by the doubt,
+ *	raw  |              o'   a range of raw times, widened by the error,
  *	   - | - - - - - - /- -
- *	     |     .------o      includes times on both sides of the jump
+ *	     |     .------o      includes times before and after the step
  *	   - | - -/- - - - - -
  *	     |  o'
- *	     +---|---------|---- time that was shown
+ *	     +---|---------|---- time that the clock showed
  */
 #ifndef NETSYNC_STEER_SHOWN_H
 #define NETSYNC_STEER_SHOWN_H
@@ -20,33 +20,38 @@ struct raw_time {
 	int64_t ns;
 };
 
-/* Raw times between which an end of the shown range is nearly a straight line. */
+/* Raw times between which an end of the shown range is nearly linear. */
 struct breaks {
 	struct raw_time *at; /* sorted */
 	size_t num;
 	size_t room;
 };
 
-/* The raw times, ns, in which a doubt's times may be shown, */
+/* Raw times, ns, at which the times of an untrusted interval may be shown. */
 struct doubtful {
-	int64_t from;  /* or begin to be, those of a later doubt; */
-	int64_t until; /* or are still, those of an earlier one */
+	int64_t from;  /* the earliest, of this interval and all later ones */
+	int64_t until; /* the latest, of this interval and all earlier ones */
 };
 
 /* A map that is prepared for inversion. */
 struct shown {
 	const struct steering *clock;
-	struct doubtful *doubtful; /* of each doubt, in order */
-	struct breaks lo;	   /* of shown_range().lo, by raw.lo */
-	struct breaks hi;	   /* of shown_range().hi, by raw.hi */
+	struct doubtful *doubtful; /* one for each untrusted interval, in order */
+	struct breaks lo;	   /* values of raw.lo at which shown_range().lo bends */
+	struct breaks hi;	   /* values of raw.hi at which shown_range().hi bends */
 };
 
-/* 0 or -ENOMEM; shown_release() is to be called after either. */
+/*
+ * Prepare the inversion of a clock's map. Return 0 or -ENOMEM. Call shown_release() in both cases.
+ */
 int shown_prepare(struct shown *s, const struct steering *clock);
 
 void shown_release(struct shown *s);
 
-/* All times that the clock may have shown within a range of raw times; unknown ends stay. */
+/*
+ * Return the range of times that the clock may have shown within a range of raw times. Unknown ends
+ * remain unknown.
+ */
 struct range shown_range(const struct shown *s, struct range raw);
 
 #endif

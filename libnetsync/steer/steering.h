@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Steering of a host's clock by a daemon: readings of a raw clock, which nobody steers,
- * at some of the host's times -> a map from the host's time to raw time.
+ * Steering of a host's clock by a daemon. From readings of the host's clock and of a raw clock,
+ * which no daemon steers, the functions compute a map from the host's time to raw time.
  *
  *	raw |                 . '   the clock was slow here: less
  *	    |            . '        of its time per raw time
  *	    |        . o
- *	    |     o          o: points that were given
+ *	    |     o          o: clock readings
  *	    |  o
  *	    +-------------------- host's time
  *
- * Raw time is counted so that it equals the host's time at one point, the anchor.
+ * The zero of raw time is such that raw time equals the host's time at one reading, the anchor.
  */
 #ifndef NETSYNC_STEER_STEERING_H
 #define NETSYNC_STEER_STEERING_H
@@ -24,52 +24,56 @@
 #include "util/number.h"
 
 struct clock_point {
-	int64_t t;	 /* on the host's clock, ns */
-	int64_t raw;	 /* on the raw clock, ns */
-	int64_t within;	 /* limit of the error of raw, ns */
-	double rate;	 /* d t / d raw up to the next point; 0: unknown */
-	bool set;	 /* the host's clock was set here */
-	uint32_t number; /* one more than that of the point before; 0: none */
+	int64_t t;	 /* time on the host's clock, ns */
+	int64_t raw;	 /* time on the raw clock, ns */
+	int64_t within;	 /* maximum error of @raw, ns */
+	double rate;	 /* d t / d raw up to the next reading; 0 if unknown */
+	bool set;	 /* the host's clock was stepped at this time */
+	uint32_t number; /* one more than that of the previous reading; 0 if none */
 };
 
-/* An interval in which the error of raw time is larger than elsewhere. */
+/* An untrusted interval, in which the error of raw time is larger than elsewhere. */
 struct raw_doubt {
-	struct range at; /* on the host's clock */
-	int64_t error;	 /* limit of the error, ns, */
-	bool given_up;	 /* unless messages contradict it: made by steered_results() */
+	struct range at; /* times on the host's clock */
+	int64_t error;	 /* maximum error, ns; invalid if given_up */
+	bool given_up;	 /* messages are inconsistent with @error; set by steered_results() */
 };
 
-/* Limit of the error of raw time in a doubt, ns. */
-static inline int64_t doubt_error(const struct raw_doubt *d)
+/* Return the maximum error of raw time in an untrusted interval, ns. */
+static inline int64_t raw_doubt_get_error(const struct raw_doubt *d)
 {
 	return d->given_up ? NETSYNC_MAX_SPAN : d->error;
 }
 
 struct steering {
-	struct clock_point *point; /* as they came */
+	struct clock_point *point; /* in the order of arrival */
 	size_t num;
 	size_t room;
-	/* All points before this time have come, if that was promised. */
+	/* If has_promise, all readings before this time have arrived. */
 	int64_t promised;
 	bool has_promise;
-	/* The host's first and last time; before steering_settle(). */
+	/* The host's first and last time, which must be set before steering_settle(). */
 	int64_t begin;
 	int64_t end;
-	/* Messages of times up to this were used before any point came, as if raw time were the host's. */
+	/*
+	 * If has_used, messages up to this time were used before any reading arrived, as if raw
+	 * time were the host's time.
+	 */
 	int64_t used_until;
 	bool has_used;
 	bool anchored;
 	struct clock_point anchor;
-	/* Made from points by steering_settle(): */
+	/* The following members are set by steering_settle(). */
 	bool settled;
-	struct clock_point *used; /* by raw time; neither duplicates nor wrong ones */
+	struct clock_point *used; /* sorted by raw time, without duplicates and wrong readings */
 	size_t num_used;
 	size_t used_room;
 	struct polyline map; /* host's time -> raw time, absolute, ns */
-	int64_t error;	     /* limit of the map's error outside of doubts, ns */
+	int64_t error;	     /* maximum error of the map outside of untrusted intervals, ns */
 	/*
-	 * When messages count as if nothing were told: before the first point, after the last
-	 * one, and in long gaps; raw time, absolute, in order.
+	 * Intervals of raw time, absolute and in order, in which steering is unreported: before the
+	 * first reading, after the last one, and in long gaps. Messages in these intervals are used
+	 * as if the clock had no readings.
 	 */
 	struct range *untold;
 	size_t num_untold;
@@ -77,46 +81,50 @@ struct steering {
 	struct raw_doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
-	/* Does the first doubt go on before the host's times, and the last one after them? */
+	/*
+	 * Does the first untrusted interval extend to all times before it, and the last one to all
+	 * times after it?
+	 */
 	bool open_before;
 	bool open_after;
-	struct netsync_step *step; /* settings of the clock, absolute times */
+	struct netsync_step *step; /* steps of the clock, at absolute times */
 	size_t num_steps;
 	size_t step_room;
-	/* Made by steering_describe(), for the last result: */
+	/* Set by steering_describe(), for the last result. */
 	struct netsync_steering told;
 };
 
-/* Add a point, in any order. 0 or -ENOMEM. */
+/* Add a reading. Readings may be added in any order. Return 0 or -ENOMEM. */
 int steering_add(struct steering *s, const struct clock_point *p);
 
-/* Add the points of another part that are not among those that came before: 0 or -ENOMEM. */
+/* Add the readings of another part, except those that were added before. Return 0 or -ENOMEM. */
 int steering_merge(struct steering *s, const struct clock_point *p, size_t num);
 
 /*
- * Would a point, at a time of the host's and a raw one, tell of times of which messages were used
- * without any, up to @used? They may be a second older, as traces are read in turn.
+ * Does a reading at the host's time @t and the raw time @raw arrive too late, that is, after
+ * messages up to @used were used without readings? Up to a second is allowed, because traces are
+ * read in turns.
  */
 bool steering_is_late(const struct steering *s, int64_t t, int64_t raw, int64_t used);
 
-/* Is a time so long before all points that messages count as if nothing were told? */
+/* Is @t so long before all readings that messages are used as if the clock had no readings? */
 bool steering_is_long_before(const struct steering *s, int64_t t);
 
-/* Make the map from all points: 0 or -ENOMEM. */
+/* Compute the map from all readings. Return 0 or -ENOMEM. */
 int steering_settle(struct steering *s);
 
-static inline bool steering_known(const struct steering *s)
+static inline bool steering_has_readings(const struct steering *s)
 {
 	return s && s->num;
 }
 
-/* The time of the host's clock before which further points hardly change the map. */
+/* Return the time of the host's clock before which further readings hardly change the map. */
 int64_t steering_known_until(const struct steering *s);
 
-/* Does no point that is still to come change the map at a time, by what was promised? */
+/* Is the map at @t final? According to the promises, no later reading changes it. */
 bool steering_is_final(const struct steering *s, int64_t t);
 
-/* All points before a time have come; INT64_MAX: all points. */
+/* Promise that all readings before @t have been added. INT64_MAX means all readings. */
 void steering_promise(struct steering *s, int64_t t);
 
 /* Set the host's first time. */
@@ -125,29 +133,36 @@ void steering_set_begin(struct steering *s, int64_t t);
 /* Set the host's last time. */
 void steering_set_end(struct steering *s, int64_t t);
 
-/* Messages were used without points up to a time. */
+/* Record that messages up to @t were used without readings. */
 void steering_set_used(struct steering *s, int64_t t);
 
-/* The doubt that contains a time, or NULL. */
-const struct raw_doubt *steering_doubt(const struct steering *s, int64_t t);
+/* Return the untrusted interval that contains @t, or NULL. */
+const struct raw_doubt *steering_find_doubt(const struct steering *s, int64_t t);
 
-/* Do other raw times than a doubt's show times before it, or after it, with its error? */
-bool steering_goes_on_before(const struct steering *s, const struct raw_doubt *d);
-bool steering_goes_on_after(const struct steering *s, const struct raw_doubt *d);
+/* Does an untrusted interval, with its error, extend to all times before it, or after it? */
+bool steering_is_doubt_open_before(const struct steering *s, const struct raw_doubt *d);
+bool steering_is_doubt_open_after(const struct steering *s, const struct raw_doubt *d);
 
-/* Either: messages in it are before all points, or after them. */
-bool steering_goes_on(const struct steering *s, const struct raw_doubt *d);
+/*
+ * Does an untrusted interval extend in either direction? If so, messages in it are before or after
+ * all readings.
+ */
+bool steering_is_doubt_open(const struct steering *s, const struct raw_doubt *d);
 
-/* The times that points and doubts are of; empty if there are none. */
+/*
+ * Return the range of all readings and untrusted intervals. The range is empty if there are none.
+ */
 struct range steering_span(const struct steering *s);
 
 /*
- * Do readings report nothing of some of the host's times in a span, and no doubt covers these?
- * steering_set_begin() and steering_set_end() were called.
+ * Is steering unreported at some of the host's times in @span that no untrusted interval covers?
+ * Call steering_set_begin() and steering_set_end() before.
  */
-bool steering_has_untold(const struct steering *s, struct range span);
+bool steering_has_unreported(const struct steering *s, struct range span);
 
-/* Set .told, the description of the clock within a span, which may be empty. */
+/*
+ * Set the member told, which describes the steering of the clock within @span. @span may be empty.
+ */
 void steering_describe(struct steering *s, struct range span);
 
 void steering_release(struct steering *s);

@@ -38,7 +38,7 @@ static inline void reduced_init(struct reduced *r, enum netsync_method method)
 	static char *const names[REDUCED_HOSTS] = { "d", "c", "b", "a" };
 
 	*r = (struct reduced){
-		.task = { .method = method_of(method),
+		.task = { .method = method_find(method),
 			  .drift = 1e-16,
 			  .limits = limits_of_clocks(500e-6, 1e-16, 0),
 			  .reference = NO_HOST },

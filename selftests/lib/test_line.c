@@ -14,9 +14,9 @@ static const struct line line = {
 static void test_above(void **state)
 {
 	(void)state;
-	assert_true(line_above(&line, 1000 * SEC, 0) == 7.5);
-	assert_true(line_above(&line, 1000 * SEC, 10) == -2.5);
-	assert_true(fabs(line_above(&line, 1001 * SEC, 0) - 2007.5) < 1e-9);
+	assert_true(line_value_above(&line, 1000 * SEC, 0) == 7.5);
+	assert_true(line_value_above(&line, 1000 * SEC, 10) == -2.5);
+	assert_true(fabs(line_value_above(&line, 1001 * SEC, 0) - 2007.5) < 1e-9);
 }
 
 static void test_to_second(void **state)
@@ -24,10 +24,10 @@ static void test_to_second(void **state)
 	int64_t t = 1000 * SEC;
 
 	(void)state;
-	assert_true(line_to_second(&line, &t) == 0.5);
+	assert_true(line_convert_to_second(&line, &t) == 0.5);
 	assert_int_equal(t, 1000 * SEC + 7);
 	t = 999 * SEC;
-	assert_true(fabs(line_to_second(&line, &t) - 0.5) < 1e-9);
+	assert_true(fabs(line_convert_to_second(&line, &t) - 0.5) < 1e-9);
 	assert_int_equal(t, 999 * SEC + 7 - 2000);
 }
 
@@ -40,8 +40,8 @@ static void test_both_ways(void **state)
 	for (int i = 0; i < 1000; i++) {
 		const int64_t x = draw_integer_below(&seed, 1000000 * SEC);
 		int64_t t = x;
-		const double rest = line_to_second(&line, &t);
-		const double back = line_to_first(&line, &t);
+		const double rest = line_convert_to_second(&line, &t);
+		const double back = line_convert_to_first(&line, &t);
 
 		assert_true(rest >= 0 && rest < 1 && back >= 0 && back < 1);
 		assert_true(fabs((double)(t - x) + rest + back) < 0.01);
@@ -50,9 +50,9 @@ static void test_both_ways(void **state)
 
 static void test_methods(void **state)
 {
-	const struct method *automatic = method_of(NETSYNC_METHOD_AUTO);
-	const struct method *hull = method_of(NETSYNC_METHOD_HULL);
-	const struct method *regression = method_of(NETSYNC_METHOD_REGRESSION);
+	const struct method *automatic = method_find(NETSYNC_METHOD_AUTO);
+	const struct method *hull = method_find(NETSYNC_METHOD_HULL);
+	const struct method *regression = method_find(NETSYNC_METHOD_REGRESSION);
 
 	(void)state;
 	assert_true(automatic->curves && !automatic->straight);
@@ -60,8 +60,8 @@ static void test_methods(void **state)
 	assert_false(regression->curves);
 	assert_ptr_equal(hull->estimate, estimate_max_margin);
 	assert_ptr_equal(regression->estimate, estimate_regression);
-	assert_null(method_of(NETSYNC_METHOD_MODEL + 1));
-	assert_null(method_of(UINT32_MAX));
+	assert_null(method_find(NETSYNC_METHOD_MODEL + 1));
+	assert_null(method_find(UINT32_MAX));
 }
 
 int main(void)

@@ -196,7 +196,7 @@ static void check_line_is_possible(const struct observation *c, const struct est
 {
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < c->n[side]; i++) {
-			double d = -line_above(&e->line, c->p[side][i].x, c->p[side][i].y);
+			double d = -line_value_above(&e->line, c->p[side][i].x, c->p[side][i].y);
 
 			assert_true(side ? d <= TINY : d >= -TINY);
 		}
@@ -408,10 +408,10 @@ static void test_line_both_ways(void **state)
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		int64_t t0 = (int64_t)(draw_random64(&seed) >> 12), t1 = t0, back;
-		double f1 = line_to_second(&l, &t1), f0;
+		double f1 = line_convert_to_second(&l, &t1), f0;
 
 		back = t1;
-		f0 = line_to_first(&l, &back);
+		f0 = line_convert_to_first(&l, &back);
 		/* A fraction that was dropped is restored nearly unchanged. */
 		assert_float_equal((double)(back - t0) + f0 + f1, 0, 1e-3);
 	}

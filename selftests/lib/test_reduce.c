@@ -23,7 +23,7 @@ static void test_chain(void **state)
 	struct reduced r;
 
 	(void)state;
-	for (uint32_t method = 0; method_of(method); method++) {
+	for (uint32_t method = 0; method_find(method); method++) {
 		reduced_init(&r, method);
 		for (uint32_t h = 0; h + 1 < REDUCED_HOSTS; h++)
 			reduced_add_talk(&r, h, h + 1, 100, 1000);

@@ -27,7 +27,7 @@ static void expect_regression(const struct pairs *ps, int64_t at, double offset,
 	struct estimate e;
 
 	estimate_regression(&e, ps->pair[0], 500e-6);
-	assert_float_equal(line_above(&e.line, at, get_offset_at(at)), offset, 1);
+	assert_float_equal(line_value_above(&e.line, at, get_offset_at(at)), offset, 1);
 	assert_float_equal(e.line.slope, slope, 1e-9);
 }
 
@@ -95,7 +95,7 @@ static void test_one_direction(void **state)
 	assert_int_equal(pairs_settle(&ps), 0);
 	estimate_regression(&e, ps.pair[0], 500e-6);
 	assert_int_equal(e.quality, NETSYNC_INCOMPLETE);
-	assert_float_equal(line_above(&e.line, 50 * SEC, get_offset_at(50 * SEC)), 1500, 20);
+	assert_float_equal(line_value_above(&e.line, 50 * SEC, get_offset_at(50 * SEC)), 1500, 20);
 	pairs_release(&ps);
 }
 
@@ -111,7 +111,7 @@ static void test_falling_delays(void **state)
 	assert_int_equal(pairs_settle(&ps), 0);
 	estimate_regression(&e, ps.pair[0], 500e-6);
 	assert_true(e.line.slope >= -0.5);
-	assert_float_equal(line_above(&e.line, 0, 90 * SEC), 5.25e9, 1e9);
+	assert_float_equal(line_value_above(&e.line, 0, 90 * SEC), 5.25e9, 1e9);
 	pairs_release(&ps);
 }
 

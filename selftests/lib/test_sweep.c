@@ -120,7 +120,7 @@ static void test_fit(void **state)
 	struct reduction r;
 
 	(void)state;
-	for (uint32_t method = 0; method_of(method); method++) {
+	for (uint32_t method = 0; method_find(method); method++) {
 		make_swept_chain(&hosts, &r, method);
 		assert_int_equal(reduction_fit_hosts(&r), 0);
 		for (uint32_t h = 0; h < REDUCED_HOSTS; h++) {
