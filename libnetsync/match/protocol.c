@@ -66,7 +66,7 @@ static bool tcp_agree_whole(const struct packet_record *a, const struct packet_r
 
 /*
  * log2 of the number of consecutive bytes in one shard (4 MiB). A segment is in at most two such
- * blocks. Of the segments with 64 KiB, one in 64 is in two blocks. Chosen.
+ * blocks of 4 MiB. One in 64 segments of 64 KiB is in two blocks. Chosen.
  */
 #define SHARD_BYTES 22
 

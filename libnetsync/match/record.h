@@ -47,7 +47,7 @@ struct packet_record {
 		} tcp;
 		struct {
 			uint32_t ports;
-			uint32_t id;	 /* IP id, or otherwise digest or length */
+			uint32_t id;	 /* IP id; without an id, the digest or the length */
 			uint64_t digest; /* digest of the payload */
 			uint16_t checksum;
 			uint16_t datagrams; /* number of datagrams; more than 1 with offload */
@@ -58,7 +58,7 @@ struct packet_record {
 		} icmp;
 		struct {
 			uint32_t tag; /* verification tag */
-			uint32_t tsn; /* TSN or IP id, or otherwise length and chunk type */
+			uint32_t tsn; /* TSN or IP id; without both, length and chunk type */
 			/* Type of the first chunk. If the packet has DATA, 256 is added. */
 			uint16_t chunks;
 		} sctp;

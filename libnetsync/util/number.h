@@ -14,7 +14,7 @@
 #define SECOND 1e9
 
 /*
- * Interval that contains a time, ns. An unknown end has the most extreme value. If hi < lo, the
+ * Interval that contains a time, ns. An unknown end is INT64_MIN or INT64_MAX. If hi < lo, the
  * interval is empty, and nothing is known.
  */
 struct range {

@@ -33,7 +33,7 @@ static inline struct wide wide_multiply(__int128 a, int64_t b)
 
 	/*
 	 * The multiplication treated negative factors as unsigned, so that they were too large by
-	 * 2^128 or 2^64. Correct this.
+	 * 2^128 or 2^64. Correct the result.
 	 */
 	if (a < 0)
 		high -= (unsigned __int128)ub << 64;

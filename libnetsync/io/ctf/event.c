@@ -74,7 +74,7 @@ static void read_address_field(uint8_t out[16], const struct ctf_field *structur
 	unsigned int at = 0;
 
 	memset(out, 0, 16);
-	/* Only the event itself tells the length of a sequence. */
+	/* Only the event itself contains the length of a sequence. */
 	if (num != 4 && num != 16 && !(num == 8 && layout->has_units & BIT(meaning)))
 		return;
 	if (num == 4) {

@@ -34,7 +34,7 @@ struct metadata_packet {
 } __attribute__((packed));
 
 /* Limits of a worker that reads a trace. All are chosen. */
-#define MEMORY (UINT64_C(256) << 20) /* memory beyond that for the trace, bytes */
+#define MEMORY (UINT64_C(256) << 20) /* memory in addition to that for the trace, bytes */
 #define METADATA_GROWTH 256	     /* bytes of memory per byte of metadata */
 #define SECONDS 3		     /* maximum processor time between signs of progress */
 #define BYTES_PER_SECOND (16 << 20)  /* bytes of the trace that allow one more second */

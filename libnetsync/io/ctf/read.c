@@ -188,7 +188,10 @@ static int use_direct_events(struct ctf_read_stream *stream)
 	return ret;
 }
 
-/* Read directly up to the end of the slice. At an unknown layout, continue with messages. */
+/*
+ * Read events directly up to the end of the slice. If the layout is unknown, continue with
+ * messages.
+ */
 static void read_directly_to_slice_end(struct ctf_read_stream *stream)
 {
 	const struct ctf_stream *s = &stream->s;
@@ -418,8 +421,8 @@ static void put_opened_record(struct ctf_reading *in)
 /* ---- reading ----------------------------------------------------------- */
 
 /*
- * Prepare to read directly. Return NULL if this is not possible, or if the trace is salvaged and
- * this is not worthwhile.
+ * Prepare to read streams directly. Return NULL if this is not possible, or if the trace is
+ * salvaged and this is not worthwhile.
  */
 static struct direct *make_direct_for_packets(const struct ctf_files *files)
 {

@@ -3,10 +3,10 @@
  * Copy the readable part of a CTF trace with damaged stream files to a scratch directory.
  *
  * When source.ctf.fs opens a trace, it examines the headers of all packets, and rejects the whole
- * trace if one header is wrong, or if the last packet is truncated. The scratch directory
- * contains links to the metadata and to the stream files that are accepted one by one. Of each
- * other stream file, it contains a copy of the longest sequence of initial packets that is
- * accepted, found by bisection.
+ * trace if one header is wrong, or if the last packet is truncated. The scratch directory contains
+ * links to the metadata and to the stream files that are accepted one by one. For each other stream
+ * file, the directory contains a copy of the longest sequence of initial packets that is accepted,
+ * which is found by bisection.
  *
  *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
  *	$TMPDIR/netsync-XXXXXX/trace	the result

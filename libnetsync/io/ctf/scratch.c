@@ -3,9 +3,9 @@
  * The scratch directory of a trace, whose subdirectories contain links, copies and changed files.
  * source.ctf.fs opens a subdirectory instead of the trace's directory.
  *
- *	$TMPDIR/netsync-XXXXXX/whole	its metadata translated
+ *	$TMPDIR/netsync-XXXXXX/whole	the trace with translated metadata
  *	$TMPDIR/netsync-XXXXXX/probe	one stream file at a time, to be tried
- *	$TMPDIR/netsync-XXXXXX/trace	what can be read of a damaged one
+ *	$TMPDIR/netsync-XXXXXX/trace	the readable part of a damaged trace
  */
 #include <dirent.h>
 #include <errno.h>

@@ -39,7 +39,7 @@ struct disk {
 	void *data;
 	struct worker worker; /* the reader process; worker.fd < 0 without one */
 	pid_t owner;	      /* the process that has started the reader process */
-	pid_t user;	      /* only this process reads through it; others read files themselves */
+	pid_t user;	      /* the only process that uses the reader process */
 	unsigned int process; /* number of reader processes that have been started */
 	bool is_off;	      /* whether no reader process can be started, or one has died */
 	uint8_t *memory;      /* shared with the reader process, or NULL */
@@ -192,8 +192,8 @@ static int use_disk_answer(void *data, const struct worker_head *head, const voi
 }
 
 /*
- * Call disk.is_over() for the file that is being read. The file that is being read may be one that
- * is read ahead, and not the one that is needed.
+ * Call disk.is_over() for the file that is being read. That file may be one that is read ahead,
+ * instead of the one that is needed.
  */
 static bool is_disk_reader_over(void *data, int64_t silent_ms)
 {

@@ -61,8 +61,8 @@ void disk_stop(struct disk *disk);
 void disk_free(struct disk *disk);
 
 /*
- * Visit all files below @path, and read the first byte of each file. Return 0, or -ETIMEDOUT if
- * this was given up. Other errors are not reported.
+ * Visit all files below @path, and read the first byte of each file. Return 0, or -ETIMEDOUT if the
+ * visit was given up. Other errors are not reported.
  */
 int disk_visit_files(struct disk *disk, const char *path);
 

@@ -9,8 +9,8 @@
 /*
  * Size of a slot in the shared memory (bytes), and number of slots. Reading a capture of 100 MB
  * takes as long with slots of 128 KiB, and longer with 32 KiB (measured). The number of slots is
- * chosen: as many files can be read in turns, each from front to back, as when two files are
- * compared.
+ * chosen: it is the number of files that can be read in turns, each from front to back, for example
+ * to compare two files.
  */
 #define DISK_SLOT_SIZE ((size_t)512 << 10)
 #define DISK_SLOTS 8

@@ -25,7 +25,10 @@ struct transport {
 	bool is_part;	      /* whether the packet is the first of several fragments */
 };
 
-/* Fields that no router changes. Which ones are used depends on the protocol. All others are 0. */
+/*
+ * Fields that no router changes. The protocol determines which of these fields are used; the others
+ * are 0.
+ */
 struct packet_key {
 	uint64_t digest;
 	uint32_t word[2];

@@ -18,8 +18,8 @@ static void sctp_read_event(const struct event_values *v, struct netsync_packet 
 }
 
 /*
- * Rename the fields of device events. The field flags contains the chunk type. Bit 8 of flags tells
- * whether there is a TSN.
+ * Rename the fields of device events. The field flags contains the chunk type. Bit 8 of flags is
+ * set if there is a TSN.
  */
 static void sctp_name_fields(struct event_values *v)
 {

@@ -106,7 +106,7 @@ struct perf_file {
 int perf_open(struct perf_file *file, struct netsync_io *io, const char *path);
 void perf_close(struct perf_file *file);
 
-/* A call for the file failed with @err: set the message for the user. Return @err. */
+/* Set the message for the user after a call for the file has failed with @err. Return @err. */
 int perf_fail(const struct perf_file *file, struct netsync_io *io, const char *path, int err);
 /* Set file->problem. Return -EILSEQ. */
 int perf_set_problem(struct perf_file *file, const char *words);
@@ -123,8 +123,8 @@ enum {
 };
 
 /*
- * Read an attribute or feature at @cursor. In the pipe format, records contain these. Return 0 or
- * an error like perf_open().
+ * Read an attribute or feature at @cursor. In the pipe format, records contain attributes and
+ * features. Return 0 or an error like perf_open().
  */
 int perf_read_attr(struct perf_file *file, struct cursor *cursor);
 int perf_read_feature(struct perf_file *file, struct cursor *cursor, unsigned int feature);

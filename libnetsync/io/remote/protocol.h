@@ -9,9 +9,9 @@
  * do. The stream contains the records. Turns are sent in the other direction without framing or
  * compression.
  *
- * The server first describes all traces. For each turn that it receives, in the same order, it
- * sends the trace's events up to that time that it has not sent before. Neither side trusts the
- * other.
+ * The server first describes all traces. Then it answers the turns in the order in which it
+ * receives them: for each turn, it sends those events of the trace, up to the turn's time, that it
+ * has not sent before. Neither side trusts the other.
  */
 #ifndef NETSYNC_IO_REMOTE_PROTOCOL_H
 #define NETSYNC_IO_REMOTE_PROTOCOL_H

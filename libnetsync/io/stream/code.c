@@ -18,7 +18,7 @@
 
 /* ---- flows ----------------------------------------------------------------- */
 
-/* Are the values equal that all packets of a flow have in common at one observation point? */
+/* Do both packets belong to one flow, and were they recorded at one observation point? */
 static bool is_same_coded_flow(const struct netsync_packet *a, const struct netsync_packet *b)
 {
 	return a->fields == b->fields && a->dir == b->dir && a->protocol == b->protocol &&

@@ -21,7 +21,7 @@
 #define MAX_ALIGN 4096			 /* bits */
 #define MAX_MEMBERS 256			 /* members of a structure or options of a variant */
 #define MAX_ALIASES 256			 /* names of field classes */
-#define MAX_ALIASES_SIZE (1 << 20)	 /* total size of their texts (bytes) */
+#define MAX_ALIASES_SIZE (1 << 20)	 /* total size of the aliases' texts (bytes) */
 #define MAX_FRAGMENT_SIZE (1 << 20)	 /* size of a JSON text (bytes) */
 #define MAX_WRITTEN (UINT64_C(64) << 20) /* bytes written; nested text counts once for each level */
 
