@@ -94,7 +94,7 @@ static void test_within_room(void **state)
 		}
 }
 
-static void test_enough(void **state)
+static void test_chosen_buffer_sizes(void **state)
 {
 	(void)state;
 	for (uint64_t bytes = 1; bytes < PLENTY; bytes += bytes / 3 + 1) {
@@ -178,8 +178,8 @@ static void test_buffers_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hundred_thousand), cmocka_unit_test(test_within_room),
-		cmocka_unit_test(test_enough),		 cmocka_unit_test(test_pause_held),
+		cmocka_unit_test(test_hundred_thousand),    cmocka_unit_test(test_within_room),
+		cmocka_unit_test(test_chosen_buffer_sizes), cmocka_unit_test(test_pause_held),
 		cmocka_unit_test(test_buffers_text),
 	};
 

@@ -76,7 +76,7 @@ static void test_joined_both_ways(void **state)
 	}
 }
 
-static void test_small(void **state)
+static void test_links_of_few_machines(void **state)
 {
 	(void)state;
 	for (unsigned int num = 1; num <= 5; num++) {
@@ -116,7 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joined_both_ways),
-		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_links_of_few_machines),
 		cmocka_unit_test(test_few_steps),
 		cmocka_unit_test(test_without_one),
 	};

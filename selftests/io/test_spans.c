@@ -79,7 +79,7 @@ static void check_decimal(const char *text, int64_t ns, int64_t error_ns)
 	assert_int_equal(time.error_ns, error_ns);
 }
 
-static void test_decimals(void **state)
+static void test_decimal_times(void **state)
 {
 	static const char *const bad[] = { "",
 					   "-1",
@@ -170,7 +170,7 @@ static void check_star(const int64_t latest[HOSTS], const int64_t earliest[HOSTS
 	}
 }
 
-static void test_star(void **state)
+static void test_messages_of_relations(void **state)
 {
 	uint64_t random = 1;
 
@@ -213,7 +213,7 @@ static void add_rooted(uint64_t key, uint32_t role)
 	}
 }
 
-static void test_roots(void **state)
+static void test_operations_with_root(void **state)
 {
 	(void)state;
 	add_rooted(1, SPAN_BEFORE);
@@ -384,7 +384,7 @@ static void test_unordered_host(void **state)
 }
 
 /* Operations of different runs, whose times cannot match, are reported. */
-static void test_apart(void **state)
+static void test_operations_of_other_runs(void **state)
 {
 	(void)state;
 	for (int64_t apart_ns = 59 * SEC; apart_ns < 62 * SEC; apart_ns += 2 * SEC) {
@@ -423,7 +423,7 @@ static void test_repeated_member(void **state)
 }
 
 /* Relations that are never complete are used when too many wait, the oldest first. */
-static void test_limit(void **state)
+static void test_limit_of_incomplete_relations(void **state)
 {
 	const uint64_t num = 600000;
 
@@ -447,12 +447,18 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decimals),	cmocka_unit_test(test_star),
-		cmocka_unit_test(test_roots),		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_retries),		cmocka_unit_test(test_asynchronous_calls),
-		cmocka_unit_test(test_bad_calls),	cmocka_unit_test(test_queues),
-		cmocka_unit_test(test_unordered_host),	cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_repeated_member), cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_decimal_times),
+		cmocka_unit_test(test_messages_of_relations),
+		cmocka_unit_test(test_operations_with_root),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_retries),
+		cmocka_unit_test(test_asynchronous_calls),
+		cmocka_unit_test(test_bad_calls),
+		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_unordered_host),
+		cmocka_unit_test(test_operations_of_other_runs),
+		cmocka_unit_test(test_repeated_member),
+		cmocka_unit_test(test_limit_of_incomplete_relations),
 	};
 
 	return cmocka_run_group_tests_name("spans", tests, NULL, NULL);

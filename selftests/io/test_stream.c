@@ -240,7 +240,7 @@ static int receive_turn(struct worker *worker, uint32_t flags, int64_t until_ns)
 	return worker_receive_while(worker, &waiting, use_stream_worker_record, &waiting, &waits);
 }
 
-static void test_turns(void **state)
+static void test_events_of_turns(void **state)
 {
 	const struct worker_task task = { .run = read_turns, .limits.memory = UINT64_C(1) << 40 };
 	struct range packets = { .hi = -1 };
@@ -288,7 +288,7 @@ static int use_record(enum stream_what what, uint16_t number, const char *bytes,
 	return stream_use_record(&stream, &io, &head, bytes);
 }
 
-static void test_refused(void **state)
+static void test_refused_records(void **state)
 {
 	static const char most[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
 	char part[200] = "";
@@ -327,8 +327,8 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_events_of_turns),
+		cmocka_unit_test(test_refused_records),
 	};
 
 	return cmocka_run_group_tests_name("stream", tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void send_all_commands(struct worker *worker, void (*run)(const void *dat
 	}
 }
 
-static void test_commands(void **state)
+static void test_commands_of_worker(void **state)
 {
 	struct came came = { .waiting = true };
 	struct worker worker;
@@ -120,7 +120,7 @@ static void read_one_command(const void *data)
 }
 
 /* If a killed worker has not read its commands, the other process must not block. */
-static void test_killed(void **state)
+static void test_killed_worker(void **state)
 {
 	struct came came = { .waiting = true };
 	struct worker worker;
@@ -163,7 +163,7 @@ static void work_and_wait(const void *data)
 }
 
 /* The process gives up a worker that makes no progress, but not one that computes or is idle. */
-static void test_stuck(void **state)
+static void test_stuck_worker(void **state)
 {
 	struct came came = { .waiting = true };
 	struct worker worker;
@@ -193,7 +193,7 @@ static void test_stuck(void **state)
 /*
  * A worker that is stopped while it waits for a command makes no progress when a command arrives.
  */
-static void test_stopped(void **state)
+static void test_stopped_worker(void **state)
 {
 	struct came came = { .waiting = true };
 	struct worker worker;
@@ -248,9 +248,9 @@ static void test_stuck_inside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stuck),	cmocka_unit_test(test_stuck_inside),
-		cmocka_unit_test(test_stopped), cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_stuck_worker),   cmocka_unit_test(test_stuck_inside),
+		cmocka_unit_test(test_stopped_worker), cmocka_unit_test(test_commands_of_worker),
+		cmocka_unit_test(test_killed_worker),
 	};
 
 	return cmocka_run_group_tests_name("worker", tests, NULL, NULL);

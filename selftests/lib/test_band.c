@@ -16,7 +16,7 @@ static double get_band_element(double (*a)[BAND], size_t i, size_t k)
 }
 
 /* The solver finds the vector whose product with the matrix is known. */
-static void test_solve(void **state)
+static void test_solved_vector(void **state)
 {
 	double a[ROWS][BAND], factor[ROWS][BAND], x[ROWS], y[ROWS] = { 0 };
 	uint64_t seed = 5;
@@ -46,7 +46,7 @@ static void test_solve(void **state)
 }
 
 /* Solving for several columns at once gives the same result as solving for each column. */
-static void test_columns(void **state)
+static void test_several_columns(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, one[ROWS], two[ROWS][2];
 
@@ -67,7 +67,7 @@ static void test_columns(void **state)
 }
 
 /* An unknown that the matrix does not determine must not become infinite. */
-static void test_singular(void **state)
+static void test_singular_matrix(void **state)
 {
 	double a[ROWS][BAND] = { { 0 } }, x[ROWS];
 
@@ -90,9 +90,9 @@ static void test_singular(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_solve),
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_singular),
+		cmocka_unit_test(test_solved_vector),
+		cmocka_unit_test(test_several_columns),
+		cmocka_unit_test(test_singular_matrix),
 	};
 
 	return cmocka_run_group_tests_name("band", tests, NULL, NULL);

@@ -22,7 +22,7 @@ static double square_value(double v)
 }
 
 /* Initially, the variance of a bend grows with the time that the bend represents. */
-static void test_begin(void **state)
+static void test_initial_variance(void **state)
 {
 	const struct spline_knot change = { .t = 6e9, .times = 3 };
 	double variance[BENDS + 8];
@@ -62,7 +62,7 @@ static double learn_until_settled(double slope, double deviation, double begin)
 	return variance;
 }
 
-static void test_learn(void **state)
+static void test_learned_variance(void **state)
 {
 	(void)state;
 	/*
@@ -81,7 +81,7 @@ static void test_learn(void **state)
  * Without messages, the variance decreases to that of the oscillator's noise, except at a change
  * point.
  */
-static void test_unknown(void **state)
+static void test_variance_without_messages(void **state)
 {
 	const struct slope_change change[] = {
 		{ .slope = 0, .variance = 4e-10, .length = 1e9 },
@@ -98,7 +98,7 @@ static void test_unknown(void **state)
 	assert_true(variance[1] == 3);
 }
 
-static void test_freedom(void **state)
+static void test_degrees_of_freedom(void **state)
 {
 	const struct slope_change change[] = {
 		{ .slope = SLEW, .variance = 0, .length = 1e9 },    /* known: counts as 1 */
@@ -116,7 +116,7 @@ static void test_freedom(void **state)
  * Constraints become softer with the uncertainty of the curve, and are never more precise than
  * stamps.
  */
-static void test_scale(void **state)
+static void test_scale_of_constraints(void **state)
 {
 	(void)state;
 	assert_true(bend_variances_scale(0) == 1);
@@ -128,9 +128,11 @@ static void test_scale(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begin),	cmocka_unit_test(test_learn),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_freedom),
-		cmocka_unit_test(test_scale),
+		cmocka_unit_test(test_initial_variance),
+		cmocka_unit_test(test_learned_variance),
+		cmocka_unit_test(test_variance_without_messages),
+		cmocka_unit_test(test_degrees_of_freedom),
+		cmocka_unit_test(test_scale_of_constraints),
 	};
 
 	return cmocka_run_group_tests_name("bend variance", tests, NULL, NULL);

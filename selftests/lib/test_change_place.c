@@ -40,7 +40,7 @@ static void make_seen_limits(struct seen *s, double by)
  * A clock that is stepped forward skips some of its times, which belong to neither side of the
  * step.
  */
-static void test_forward(void **state)
+static void test_place_of_forward_step(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 1000 };
 	struct seen s;
@@ -52,7 +52,7 @@ static void test_forward(void **state)
 	assert_true(b.uncertainty == 5 + 500);
 }
 
-static void test_backward(void **state)
+static void test_place_of_backward_step(void **state)
 {
 	struct change_point b = { .t = 560, .uncertainty = 200, .offset = -1000 };
 	struct seen s;
@@ -68,7 +68,7 @@ static void test_backward(void **state)
  * A clock that stood still for a long time continues at the time at which it stopped, and shows no
  * time twice.
  */
-static void test_suspended(void **state)
+static void test_suspended_clock(void **state)
 {
 	struct change_point b = { .t = 460, .uncertainty = 200, .offset = 10e9 };
 	struct seen s;
@@ -118,7 +118,7 @@ static void test_suspended_in_silence(void **state)
  * Messages reveal nothing about the time of the step if their distance is larger than the
  * uncertainty, or if they are consistent with both sides.
  */
-static void test_unknown(void **state)
+static void test_unknown_place_of_step(void **state)
 {
 	struct change_point b = { .t = 455, .uncertainty = 4, .offset = -1000 };
 	struct seen s;
@@ -150,9 +150,12 @@ static void test_split_of_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forward),	  cmocka_unit_test(test_backward),
-		cmocka_unit_test(test_suspended), cmocka_unit_test(test_suspended_in_silence),
-		cmocka_unit_test(test_unknown),	  cmocka_unit_test(test_split_of_nothing),
+		cmocka_unit_test(test_place_of_forward_step),
+		cmocka_unit_test(test_place_of_backward_step),
+		cmocka_unit_test(test_suspended_clock),
+		cmocka_unit_test(test_suspended_in_silence),
+		cmocka_unit_test(test_unknown_place_of_step),
+		cmocka_unit_test(test_split_of_nothing),
 	};
 
 	return cmocka_run_group_tests_name("change_place", tests, NULL, NULL);

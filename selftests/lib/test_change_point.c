@@ -142,7 +142,7 @@ static void check_nothing_found(ahead_fn ahead, delay_fn delay, uint64_t seed, b
 
 /* ---- no change points --------------------------------------------------- */
 
-static void test_noise(void **state)
+static void test_noisy_clocks(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++)
@@ -161,7 +161,7 @@ static double swing_within_limit(double t)
 	return 30e3 * sin(2 * M_PI * t / 150e9);
 }
 
-static void test_smooth(void **state)
+static void test_smooth_clocks(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 4; seed++) {
@@ -200,7 +200,7 @@ static double fill_both_queues(int side, double t)
 	return DELAY + 20 * PPM * fmax(t - BREAK, 0);
 }
 
-static void test_delays(void **state)
+static void test_changing_delays(void **state)
 {
 	const delay_fn delays[] = { slow_one_direction, slow_other_direction, slow_both_directions,
 				    fill_queue_upward, fill_both_queues };
@@ -269,7 +269,7 @@ static void find_kinks(uint64_t seed, bool alone)
 	release_network(&unequal);
 }
 
-static void test_kinks(void **state)
+static void test_rate_steps(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++)
@@ -339,7 +339,7 @@ static void check_jump(ahead_fn ahead, double size, uint64_t seed, bool alone)
 	release_network(&n);
 }
 
-static void test_jumps(void **state)
+static void test_phase_steps(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 5; seed++) {
@@ -429,7 +429,7 @@ static void check_split(ahead_fn ahead, double second, uint64_t seed)
 	assert_true(!b[0].phase_step && !b[1].phase_step);
 }
 
-static void test_split(void **state)
+static void test_split_of_two_steps(void **state)
 {
 	struct change_point b[2];
 
@@ -489,7 +489,7 @@ static void clean_wrong_messages(struct network *n, size_t *before, size_t *afte
 	assert_int_equal(count_inward(n, 50e3, after), 0);
 }
 
-static void test_wrong(void **state)
+static void test_wrong_messages(void **state)
 {
 	const ahead_fn clocks[] = { show_no_change, swing_within_limit, change_rate_once };
 	size_t before, after, inward;
@@ -515,7 +515,7 @@ static void test_wrong(void **state)
 }
 
 /* No correct message is rejected, even if the clock is stepped. */
-static void test_right(void **state)
+static void test_correct_messages(void **state)
 {
 	/* The test has no step back, because times that are shown twice have two true offsets. */
 	const ahead_fn clocks[] = { show_no_change, swing_within_limit, change_rate_once,
@@ -542,11 +542,11 @@ static void test_right(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_noise),	     cmocka_unit_test(test_smooth),
-		cmocka_unit_test(test_delays),	     cmocka_unit_test(test_kinks),
-		cmocka_unit_test(test_beyond_curve), cmocka_unit_test(test_jumps),
-		cmocka_unit_test(test_late_jump),    cmocka_unit_test(test_split),
-		cmocka_unit_test(test_wrong),	     cmocka_unit_test(test_right),
+		cmocka_unit_test(test_noisy_clocks),	cmocka_unit_test(test_smooth_clocks),
+		cmocka_unit_test(test_changing_delays), cmocka_unit_test(test_rate_steps),
+		cmocka_unit_test(test_beyond_curve),	cmocka_unit_test(test_phase_steps),
+		cmocka_unit_test(test_late_jump),	cmocka_unit_test(test_split_of_two_steps),
+		cmocka_unit_test(test_wrong_messages),	cmocka_unit_test(test_correct_messages),
 	};
 
 	return cmocka_run_group_tests_name("change_point", tests, NULL, NULL);

@@ -98,7 +98,7 @@ static int count_outside(const struct stepped *w)
  * A machine is paused, and its clock is corrected later. Messages between both steps reveal the
  * pause.
  */
-static void test_paused(void **state)
+static void test_paused_machine(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 25; seed++) {
@@ -339,7 +339,7 @@ static void check_segment_rates(const struct netsync *ns, uint32_t host)
 }
 
 /* An estimate is within its bound, also for steered clocks, and inverts no message. */
-static void test_inside(void **state)
+static void test_estimate_within_bound(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 12; seed++) {
@@ -360,7 +360,7 @@ static void test_inside(void **state)
 }
 
 /* If messages take seconds and traces last minutes, messages determine slopes poorly. */
-static void test_slow(void **state)
+static void test_slow_messages(void **state)
 {
 	uint64_t s = 5;
 
@@ -429,7 +429,7 @@ static void test_slow_chain(void **state)
 }
 
 /* A reference that shares no messages with other hosts is not accurate. */
-static void test_alone(void **state)
+static void test_reference_without_messages(void **state)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 	struct netsync *ns = netsync_new();
@@ -474,17 +474,17 @@ static void test_silence_of_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paused),
+		cmocka_unit_test(test_paused_machine),
 		cmocka_unit_test(test_silent_steps),
 		cmocka_unit_test(test_hidden_step),
 		cmocka_unit_test(test_about_hidden_step),
 		cmocka_unit_test(test_hidden_from_few),
 		cmocka_unit_test(test_other_pair),
 		cmocka_unit_test(test_impossible_pair),
-		cmocka_unit_test(test_inside),
-		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_estimate_within_bound),
+		cmocka_unit_test(test_slow_messages),
 		cmocka_unit_test(test_slow_chain),
-		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_reference_without_messages),
 		cmocka_unit_test(test_no_silence),
 		cmocka_unit_test(test_silence_of_one),
 	};

@@ -40,7 +40,7 @@ static int64_t get_bound_of_time(const struct netsync_clock *c, int64_t t)
 }
 
 /* Conversion is exact to 1 ns for times since 1970. */
-static void test_exact(void **state)
+static void test_exact_conversion(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 123456789012345, 1, 0 };
 	struct netsync_clock *c = make_test_clock(&s, 1, NULL, 0);
@@ -73,7 +73,7 @@ static void test_segments(void **state)
 	netsync_clock_free(c);
 }
 
-static void test_many(void **state)
+static void test_conversion_of_many_times(void **state)
 {
 	const struct netsync_segment s[] = {
 		{ EPOCH, EPOCH + SEC, 1000, 1 + 100e-6, 0 },
@@ -100,7 +100,7 @@ static void test_many(void **state)
 	netsync_clock_free(c);
 }
 
-static void test_bound(void **state)
+static void test_bound_of_conversion(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, 0, 1, 0 };
 	const struct netsync_knot k[] = {
@@ -287,7 +287,7 @@ static void test_shorter_model(void **state)
 	assert_int_equal(netsync_clock_new(&m, &c), -EINVAL);
 }
 
-static void test_order(void **state)
+static void test_order_of_events(void **state)
 {
 	const struct netsync_segment s[] = { { EPOCH, EPOCH + SEC, 0, 1, 0 },
 					     { EPOCH, EPOCH + SEC, 100, 1, 0 } };
@@ -314,7 +314,7 @@ static void test_order(void **state)
 	netsync_clock_free(c);
 }
 
-static void test_extremes(void **state)
+static void test_extreme_times(void **state)
 {
 	const struct netsync_segment s = { EPOCH, EPOCH + SEC, -5, 1 + 500e-6, 0 };
 	const struct netsync_knot k = { EPOCH, 10, 10 };
@@ -329,7 +329,7 @@ static void test_extremes(void **state)
 	netsync_clock_free(c);
 }
 
-static void test_refused(void **state)
+static void test_refused_models(void **state)
 {
 	const struct netsync_knot k[] = {
 		{ 5, 1, 1 }, { 5, 1, 1 }, { 6, -1, 1 }, { 6, 1, -1 }, { 6, 1, 1 }
@@ -456,13 +456,20 @@ static void test_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_larger_elements),
-		cmocka_unit_test(test_segments),      cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bound),	      cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_order),	      cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_deviation),     cmocka_unit_test(test_many_deviations),
-		cmocka_unit_test(test_shorter_model), cmocka_unit_test(test_refused_deviations),
+		cmocka_unit_test(test_exact_conversion),
+		cmocka_unit_test(test_larger_elements),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_conversion_of_many_times),
+		cmocka_unit_test(test_bound_of_conversion),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_order_of_events),
+		cmocka_unit_test(test_extreme_times),
+		cmocka_unit_test(test_refused_models),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_deviation),
+		cmocka_unit_test(test_many_deviations),
+		cmocka_unit_test(test_shorter_model),
+		cmocka_unit_test(test_refused_deviations),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

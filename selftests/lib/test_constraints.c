@@ -41,7 +41,7 @@ static void make_linked_fit(struct host_fit *k, struct pairs *pairs, struct link
 	}
 }
 
-static void test_minimum(void **state)
+static void test_minimum_of_scores(void **state)
 {
 	struct correction c = { .known = true, .to = (int64_t)SPAN }, other;
 	struct host_fit k = { .correction = &c, .drift = 0.1e-6 / 1e9 };
@@ -73,7 +73,7 @@ static void test_minimum(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_minimum),
+		cmocka_unit_test(test_minimum_of_scores),
 	};
 
 	return cmocka_run_group_tests_name("constraints", tests, NULL, NULL);

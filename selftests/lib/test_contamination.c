@@ -112,7 +112,7 @@ static size_t reject_inverted_outliers(struct sample *s)
 	return rejected;
 }
 
-static void test_lone(void **state)
+static void test_lone_outliers(void **state)
 {
 	static struct sample s;
 	size_t before;
@@ -130,7 +130,7 @@ static void test_lone(void **state)
 /*
  * Two equally wrong observations must not pass, as they would if only the lowest one were examined.
  */
-static void test_two(void **state)
+static void test_two_equal_outliers(void **state)
 {
 	static struct sample s;
 
@@ -141,7 +141,7 @@ static void test_two(void **state)
 	assert_int_equal(reject_lone_outliers(&s, &clock_at), 2);
 }
 
-static void test_inverted(void **state)
+static void test_inverted_outliers(void **state)
 {
 	static struct sample s;
 
@@ -155,7 +155,7 @@ static void test_inverted(void **state)
 }
 
 /* Coarse stamps scatter, so that smaller errors cannot be detected. */
-static void test_resolution(void **state)
+static void test_outliers_of_coarse_stamps(void **state)
 {
 	static struct sample s;
 
@@ -197,9 +197,12 @@ static void test_near_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lone),	     cmocka_unit_test(test_two),
-		cmocka_unit_test(test_inverted),     cmocka_unit_test(test_resolution),
-		cmocka_unit_test(test_not_all_over), cmocka_unit_test(test_near_change),
+		cmocka_unit_test(test_lone_outliers),
+		cmocka_unit_test(test_two_equal_outliers),
+		cmocka_unit_test(test_inverted_outliers),
+		cmocka_unit_test(test_outliers_of_coarse_stamps),
+		cmocka_unit_test(test_not_all_over),
+		cmocka_unit_test(test_near_change),
 	};
 
 	return cmocka_run_group_tests_name("contamination", tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void test_changes_before(void **state)
 	assert_int_equal(correction_changes_before(&c, 1e18), 4);
 }
 
-static void test_straight(void **state)
+static void test_linear_correction(void **state)
 {
 	int64_t ref;
 
@@ -45,7 +45,7 @@ static void test_straight(void **state)
 }
 
 /* Converting a time to the reference and back gives the same time. */
-static void test_between(void **state)
+static void test_conversion_and_back(void **state)
 {
 	uint64_t seed = 1;
 
@@ -174,7 +174,7 @@ static void test_far_apart(void **state)
 }
 
 /* For a pair of consistent clocks, count the messages that are received before they are sent. */
-static void test_inverts(void **state)
+static void test_count_of_inversions(void **state)
 {
 	const struct correction *both[2] = { &reference, &reference };
 
@@ -195,7 +195,7 @@ static void test_inverts(void **state)
 }
 
 /* A copy shares no memory with the original, so that either can be released first. */
-static void test_copy(void **state)
+static void test_copy_of_correction(void **state)
 {
 	struct correction c = slow, copy;
 
@@ -220,11 +220,15 @@ static void test_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes_before), cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_straight),       cmocka_unit_test(test_between),
-		cmocka_unit_test(test_segments),       cmocka_unit_test(test_expected_error),
-		cmocka_unit_test(test_set_forward),    cmocka_unit_test(test_far_apart),
-		cmocka_unit_test(test_inverts),
+		cmocka_unit_test(test_changes_before),
+		cmocka_unit_test(test_copy_of_correction),
+		cmocka_unit_test(test_linear_correction),
+		cmocka_unit_test(test_conversion_and_back),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_expected_error),
+		cmocka_unit_test(test_set_forward),
+		cmocka_unit_test(test_far_apart),
+		cmocka_unit_test(test_count_of_inversions),
 	};
 
 	return cmocka_run_group_tests_name("correction", tests, NULL, NULL);

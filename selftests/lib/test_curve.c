@@ -157,7 +157,7 @@ static const struct {
 	int64_t error;
 } clocks[] = { { drift_linearly, 20 }, { bend_sinusoidally, 500 }, { break_in_rate, 3000 } };
 
-static void test_follows(void **state)
+static void test_curve_follows_clock(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -174,7 +174,7 @@ static void test_follows(void **state)
 }
 
 /* Segments are contiguous, and none of them runs backward. */
-static void test_continuous(void **state)
+static void test_contiguous_segments(void **state)
 {
 	struct netsync *ns = talk_without_errors(bend_sinusoidally, 100000, 2, 0);
 	struct netsync_model m = { .size = sizeof(m) };
@@ -262,7 +262,7 @@ static void check_step_found(ahead_fn ahead, double by, uint64_t seed)
 	netsync_free(ns);
 }
 
-static void test_step(void **state)
+static void test_stepped_clock(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 5; seed < 7; seed++) {
@@ -324,7 +324,7 @@ static void test_wrong_messages(void **state)
  * If there are too few messages for a curve, a line is used, and the bound is wide enough for the
  * line.
  */
-static void test_bulk(void **state)
+static void test_bulk_transfer(void **state)
 {
 	const ahead_fn aheads[] = { drift_linearly, bend_sinusoidally };
 
@@ -365,7 +365,7 @@ static double change_rate_in_silence(double t)
 	return 50e-6 * (fmin(fmax(t - 291e9, 0), 3e9));
 }
 
-static void test_silence(void **state)
+static void test_time_without_messages(void **state)
 {
 	struct netsync *ns;
 
@@ -399,11 +399,15 @@ static void test_few_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_follows),	       cmocka_unit_test(test_continuous),
-		cmocka_unit_test(test_any_order),      cmocka_unit_test(test_step),
-		cmocka_unit_test(test_wrong_messages), cmocka_unit_test(test_bulk),
-		cmocka_unit_test(test_few_messages),   cmocka_unit_test(test_many_wrong),
-		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_curve_follows_clock),
+		cmocka_unit_test(test_contiguous_segments),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_stepped_clock),
+		cmocka_unit_test(test_wrong_messages),
+		cmocka_unit_test(test_bulk_transfer),
+		cmocka_unit_test(test_few_messages),
+		cmocka_unit_test(test_many_wrong),
+		cmocka_unit_test(test_time_without_messages),
 	};
 
 	return cmocka_run_group_tests_name("curve", tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void test_cut_normal(void **state)
 }
 
 /* Where erfc() is 0, far beyond the truncation, the asymptotic series is used. */
-static void test_series(void **state)
+static void test_asymptotic_series(void **state)
 {
 	struct moments near, far;
 
@@ -66,7 +66,7 @@ static void test_series(void **state)
  * If the normal is wider than any clock can be off, the result is the exponential below the
  * limit. The numbers would cancel all digits if they were relative to the shifted normal.
  */
-static void test_wide(void **state)
+static void test_wide_normal(void **state)
 {
 	const double limit = 3e13, variance = 1e27, rate = 1e-4;
 	struct moments m;
@@ -81,7 +81,7 @@ static void test_wide(void **state)
 }
 
 /* With few messages and without learning, the posterior is the textbook result. */
-static void test_tilt(void **state)
+static void test_tilted_cavity(void **state)
 {
 	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
 	const struct moments wide = { 0, 1e12 };
@@ -112,7 +112,7 @@ static void test_tilt(void **state)
  * A message that is much too early does not move a precise cavity, and neither does a lifted
  * factor.
  */
-static void test_robust(void **state)
+static void test_message_too_early(void **state)
 {
 	const struct lowest early = { .messages = 12, .num = 3, .delay = { -1e7, 3e3, 9e3 } };
 	const struct lowest late = { .messages = 12,
@@ -132,7 +132,7 @@ static void test_robust(void **state)
 	assert_true(d.num_lift[0] < 1.01);
 }
 
-static void test_learn(void **state)
+static void test_learned_delays(void **state)
 {
 	struct delay_law d;
 	uint64_t seed = 9;
@@ -164,7 +164,7 @@ static double weigh_cavity(const struct lowest *l, const struct delay_law *d, st
 }
 
 /* The evidence of a cavity is the mean of the evidence at points drawn from it. */
-static void test_evidence(void **state)
+static void test_evidence_of_cavity(void **state)
 {
 	const struct lowest l = { .messages = 12, .num = 3, .delay = { 0, 7e3, 20e3 } };
 	static const double deviation[] = { 1e3, 1e4, 1e6 };
@@ -187,7 +187,7 @@ static void test_evidence(void **state)
 }
 
 /* Numbers that no clock can cause do not lead to NaN. */
-static void test_extremes(void **state)
+static void test_extreme_numbers(void **state)
 {
 	const struct lowest l = { .messages = 1e18, .num = 3, .delay = { -1e18, 0, 1e18 } };
 	static const double variance[] = { 1e-9, 1, 1e30 };
@@ -210,10 +210,10 @@ static void test_extremes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_normal), cmocka_unit_test(test_series),
-		cmocka_unit_test(test_wide),	   cmocka_unit_test(test_tilt),
-		cmocka_unit_test(test_robust),	   cmocka_unit_test(test_learn),
-		cmocka_unit_test(test_evidence),   cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_cut_normal),	   cmocka_unit_test(test_asymptotic_series),
+		cmocka_unit_test(test_wide_normal),	   cmocka_unit_test(test_tilted_cavity),
+		cmocka_unit_test(test_message_too_early),  cmocka_unit_test(test_learned_delays),
+		cmocka_unit_test(test_evidence_of_cavity), cmocka_unit_test(test_extreme_numbers),
 	};
 
 	return cmocka_run_group_tests_name("delay law", tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #define DRIFT 1e-19
 
 /* Delays are uniformly distributed from DELAY to 2 DELAY. */
-static void test_means(void **state)
+static void test_mean_delays(void **state)
 {
 	struct sample s;
 
@@ -29,7 +29,7 @@ static int find_delay_minima(struct sample *s, double drift)
 	return delays_find_minima(&s->p, drift);
 }
 
-static void test_stationary(void **state)
+static void test_stationary_minimum(void **state)
 {
 	struct sample s;
 
@@ -46,7 +46,7 @@ static void test_stationary(void **state)
  * Messages of both directions take 5 ms longer after the first of six windows. The change is
  * detected, because the last window is far enough from the first one.
  */
-static void test_lifted(void **state)
+static void test_lifted_minimum(void **state)
 {
 	struct sample s;
 
@@ -149,7 +149,7 @@ static double measure_softness(add_fn add)
 }
 
 /* Neither a wrong curve nor busy times blur the edge. */
-static void test_softness(void **state)
+static void test_softness_of_edge(void **state)
 {
 	(void)state;
 	assert_true(measure_softness(add_nothing) == 1);
@@ -161,10 +161,10 @@ static void test_softness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_softness),
-		cmocka_unit_test(test_means),
-		cmocka_unit_test(test_stationary),
-		cmocka_unit_test(test_lifted),
+		cmocka_unit_test(test_softness_of_edge),
+		cmocka_unit_test(test_mean_delays),
+		cmocka_unit_test(test_stationary_minimum),
+		cmocka_unit_test(test_lifted_minimum),
 	};
 
 	return cmocka_run_group_tests_name("delays", tests, NULL, NULL);

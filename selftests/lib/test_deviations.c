@@ -62,7 +62,7 @@ static void check_deviation(const struct two_hosts *w, double at, double expecte
 	assert_in_range(found, (int64_t)(expected * (1 - 1e-9)), (int64_t)(expected * 9 / 8) + 2);
 }
 
-static void test_line(void **state)
+static void test_deviation_of_line(void **state)
 {
 	struct two_hosts w;
 
@@ -80,7 +80,7 @@ static void test_line(void **state)
 	netsync_clock_free(w.clock);
 }
 
-static void test_between(void **state)
+static void test_deviation_between_knots(void **state)
 {
 	struct two_hosts w;
 
@@ -96,7 +96,7 @@ static void test_between(void **state)
 }
 
 /* The errors of two clocks are independent, and so is the error of what is not the posterior. */
-static void test_sum(void **state)
+static void test_sum_of_deviations(void **state)
 {
 	struct deviation_knot reference[] = { { 0, 70, 0 }, { 100e9, 70, 0 } };
 	struct two_hosts w;
@@ -136,7 +136,7 @@ static void test_step_time(void **state)
 	netsync_clock_free(w.clock);
 }
 
-static void test_untrusted(void **state)
+static void test_untrusted_intervals(void **state)
 {
 	struct doubt doubt[] = { { 15e9, 16e9, false }, { 17e9, 25e9, false } };
 	struct two_hosts w;
@@ -158,7 +158,7 @@ static void test_untrusted(void **state)
 	netsync_clock_free(w.clock);
 }
 
-static void test_none(void **state)
+static void test_unknown_deviation(void **state)
 {
 	struct two_hosts w;
 
@@ -311,7 +311,7 @@ static void check_calibration(const char *what, const struct calibration *c, dou
 	assert_true(c->beyond <= share * c->num);
 }
 
-static void test_calibration(void **state)
+static void test_calibration_of_deviations(void **state)
 {
 	(void)state;
 	for (int hosts = 2; hosts <= 5; hosts += 3) {
@@ -332,7 +332,7 @@ static void test_calibration(void **state)
 }
 
 /* While no messages pass, deviations grow with the errors. */
-static void test_quiet(void **state)
+static void test_deviation_without_messages(void **state)
 {
 	struct calibration in = { 0 }, out = { 0 };
 
@@ -352,7 +352,7 @@ static void test_quiet(void **state)
 }
 
 /* The deviation covers the span, and its median and maximum are those of all instants. */
-static void test_summary(void **state)
+static void test_summary_of_deviations(void **state)
 {
 	struct walkers w = { .hosts = 3, .walk = 1, .seed = 3 };
 	struct netsync *ns = make_walkers(&w, 20000);
@@ -389,7 +389,7 @@ static void test_summary(void **state)
 }
 
 /* Messages of one direction do not determine the offset, and other methods give no deviation. */
-static void test_unknown(void **state)
+static void test_messages_in_one_direction(void **state)
 {
 	(void)state;
 	for (int method = NETSYNC_METHOD_AUTO; method <= NETSYNC_METHOD_MODEL; method++) {
@@ -458,7 +458,7 @@ static void solve_steered_world(struct world *w, int k, int64_t lost)
  * Messages replace lost readings. Where they do not suffice, the deviation is unknown. Oscillators
  * without noise are estimated more accurately than the model expects.
  */
-static void test_steered(void **state)
+static void test_deviation_of_steered_clock(void **state)
 {
 	(void)state;
 	for (int64_t lost = 0; lost <= 60 * SEC; lost += 60 * SEC) {
@@ -480,12 +480,17 @@ static void test_steered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_line),	  cmocka_unit_test(test_between),
-		cmocka_unit_test(test_sum),	  cmocka_unit_test(test_step_time),
-		cmocka_unit_test(test_untrusted), cmocka_unit_test(test_none),
-		cmocka_unit_test(test_quiet),	  cmocka_unit_test(test_calibration),
-		cmocka_unit_test(test_summary),	  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_deviation_of_line),
+		cmocka_unit_test(test_deviation_between_knots),
+		cmocka_unit_test(test_sum_of_deviations),
+		cmocka_unit_test(test_step_time),
+		cmocka_unit_test(test_untrusted_intervals),
+		cmocka_unit_test(test_unknown_deviation),
+		cmocka_unit_test(test_deviation_without_messages),
+		cmocka_unit_test(test_calibration_of_deviations),
+		cmocka_unit_test(test_summary_of_deviations),
+		cmocka_unit_test(test_messages_in_one_direction),
+		cmocka_unit_test(test_deviation_of_steered_clock),
 	};
 
 	return cmocka_run_group_tests_name("deviations", tests, NULL, NULL);

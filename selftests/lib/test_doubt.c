@@ -44,7 +44,7 @@ static void end_doubt_fixture(struct fixture *f)
 	sample_release(&f->s);
 }
 
-static void test_right(void **state)
+static void test_correct_curve(void **state)
 {
 	struct fixture f;
 
@@ -61,7 +61,7 @@ static void test_right(void **state)
  * unequal delays, this does not mean that the curve drifts faster. If the host has one link, it
  * does.
  */
-static void test_unequal(void **state)
+static void test_unequal_delays(void **state)
 {
 	(void)state;
 	for (int links = 1; links <= 2; links++) {
@@ -97,7 +97,7 @@ static void test_unequal(void **state)
  * For 40 s out of 400 s, the curve is wrong by almost the minimum delay. The error of the curve
  * changes as slowly as clocks drift.
  */
-static void test_contradicted(void **state)
+static void test_curve_wrong_for_a_while(void **state)
 {
 	struct fixture f;
 
@@ -122,7 +122,7 @@ static void test_contradicted(void **state)
  * the minimum delay. If only one direction is faster, the curve may be wrong. If both directions
  * are faster, the curve is not wrong.
  */
-static void test_quicker(void **state)
+static void test_faster_messages(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 3; ways++) {
@@ -218,7 +218,7 @@ static void test_beside_step(void **state)
 }
 
 /* The curve leaves slack to all messages, but its rate changes by 20 ppm within 10 s. */
-static void test_bent(void **state)
+static void test_curve_with_fast_rate_change(void **state)
 {
 	struct fixture f;
 
@@ -292,7 +292,7 @@ static void check_silent_turn(double by)
 }
 
 /* A rate change larger than that of any slew is rather a step. */
-static void test_silent(void **state)
+static void test_step_without_messages(void **state)
 {
 	(void)state;
 	check_silent_turn(6e-6);
@@ -343,7 +343,7 @@ static void test_without_margin(void **state)
 }
 
 /* If a daemon steers the clock, no drift limit is assumed at any time. */
-static void test_steered(void **state)
+static void test_steered_clock_has_no_drift_limit(void **state)
 {
 	for (int n = 7; n <= 8; n++) {
 		struct fixture f;
@@ -368,7 +368,7 @@ static void test_steered(void **state)
  * A clock that has the same rate before and after a change was stepped. A clock with a different
  * rate was slewed.
  */
-static void test_slewed(void **state)
+static void test_slewed_clock(void **state)
 {
 	struct change_point change = { .t = 200e9, .phase_step = true, .skew = 480e-6 };
 	struct fixture f;
@@ -422,12 +422,18 @@ static void test_no_margin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_right),	       cmocka_unit_test(test_unequal),
-		cmocka_unit_test(test_contradicted),   cmocka_unit_test(test_quicker),
-		cmocka_unit_test(test_at_change),      cmocka_unit_test(test_beside_step),
-		cmocka_unit_test(test_bent),	       cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_without_margin), cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_slewed),	       cmocka_unit_test(test_no_margin),
+		cmocka_unit_test(test_correct_curve),
+		cmocka_unit_test(test_unequal_delays),
+		cmocka_unit_test(test_curve_wrong_for_a_while),
+		cmocka_unit_test(test_faster_messages),
+		cmocka_unit_test(test_at_change),
+		cmocka_unit_test(test_beside_step),
+		cmocka_unit_test(test_curve_with_fast_rate_change),
+		cmocka_unit_test(test_step_without_messages),
+		cmocka_unit_test(test_without_margin),
+		cmocka_unit_test(test_steered_clock_has_no_drift_limit),
+		cmocka_unit_test(test_slewed_clock),
+		cmocka_unit_test(test_no_margin),
 	};
 
 	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);

@@ -93,7 +93,7 @@ static double compute_height_above(const struct point *p, int64_t x0, double slo
  * For curves that drift by at most 1 ppm/s, the envelope touches the curve wherever the points
  * touch it.
  */
-static void test_touches(void **state)
+static void test_envelope_touches_curves(void **state)
 {
 	enum { N = 60 };
 	uint64_t seed = 1;
@@ -243,7 +243,7 @@ static void test_constant_delays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_touches),
+		cmocka_unit_test(test_envelope_touches_curves),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_straight_hull),
 		cmocka_unit_test(test_constant_delays),

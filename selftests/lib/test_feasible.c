@@ -109,7 +109,7 @@ static void check_send_order(struct oneway *w, const char *reference, enum netsy
 /*
  * Datagrams pass through a router and are captured in three places. Any host can be the reference.
  */
-static void test_router(void **state)
+static void test_packets_through_router(void **state)
 {
 	static const char *const reference[] = { NULL, "a", "b", "c" };
 	static const int64_t resolution[] = { 1, 1000 };
@@ -131,7 +131,7 @@ static void test_router(void **state)
  * Two captures have stamps in microseconds or milliseconds. Judging by these stamps, no message is
  * received before it is sent.
  */
-static void test_coarse(void **state)
+static void test_coarse_stamps(void **state)
 {
 	static const int64_t resolution[] = { 1000, 1000000 };
 
@@ -152,7 +152,7 @@ static void test_coarse(void **state)
  * Hosts that exchange messages in both directions stay close to each other, while the other hosts
  * move relative to them.
  */
-static void test_mixed(void **state)
+static void test_links_of_both_kinds(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 30; seed++) {
@@ -193,7 +193,7 @@ static void test_mixed(void **state)
 }
 
 /* If wrong messages make corrections without inversions impossible, the estimate is not changed. */
-static void test_impossible(void **state)
+static void test_unavoidable_inversions(void **state)
 {
 	struct oneway w;
 
@@ -213,10 +213,10 @@ static void test_impossible(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_router),
-		cmocka_unit_test(test_coarse),
-		cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_impossible),
+		cmocka_unit_test(test_packets_through_router),
+		cmocka_unit_test(test_coarse_stamps),
+		cmocka_unit_test(test_links_of_both_kinds),
+		cmocka_unit_test(test_unavoidable_inversions),
 	};
 
 	return cmocka_run_group_tests_name("feasible", tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void fit_constant_sample(struct sample *s, size_t intervals)
 	constraints_fit_free(&f);
 }
 
-static void test_constant(void **state)
+static void test_fit_of_constant(void **state)
 {
 	struct sample s;
 
@@ -59,7 +59,7 @@ static void test_constant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant),
+		cmocka_unit_test(test_fit_of_constant),
 	};
 
 	return cmocka_run_group_tests_name("fit", tests, NULL, NULL);

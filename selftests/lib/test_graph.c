@@ -83,7 +83,7 @@ static void check_islands(const struct sample *s, const struct graph *g)
 		assert_true(size[h] <= size[largest]);
 }
 
-static void test_random(void **state)
+static void test_random_graphs(void **state)
 {
 	uint64_t seed = 1;
 
@@ -107,7 +107,7 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_random_graphs),
 	};
 
 	return cmocka_run_group_tests_name("graph", tests, NULL, NULL);

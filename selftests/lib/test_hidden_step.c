@@ -68,7 +68,7 @@ static void find_hidden_steps(struct exchange *e)
 	assert_int_equal(hidden_steps_find(&e->found, e->way, STEEPEST, LEAST, 0), 0);
 }
 
-static void test_none(void **state)
+static void test_clocks_without_step(void **state)
 {
 	static const ahead_fn ahead[] = { keep_even, slew_forth_and_back };
 
@@ -83,7 +83,7 @@ static void test_none(void **state)
 	}
 }
 
-static void test_step(void **state)
+static void test_one_hidden_step(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -100,7 +100,7 @@ static void test_step(void **state)
 	}
 }
 
-static void test_back(void **state)
+static void test_step_away_and_back(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -116,7 +116,7 @@ static void test_back(void **state)
 }
 
 /* A step within a known window is not found a second time. */
-static void test_known(void **state)
+static void test_known_step(void **state)
 {
 	const struct change_window known = { .from = 149 * APART,
 					     .to = 152 * APART,
@@ -135,7 +135,7 @@ static void test_known(void **state)
  * A known window next to the step does not explain the step, although some messages in the window
  * do.
  */
-static void test_misplaced(void **state)
+static void test_misplaced_window(void **state)
 {
 	const struct change_window known = { .from = 120 * APART,
 					     .to = 149 * APART,
@@ -156,7 +156,7 @@ static void test_misplaced(void **state)
 }
 
 /* If messages of one or both directions are faster for a while, no step is found. */
-static void test_quicker(void **state)
+static void test_messages_faster_for_a_while(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 2; ways++) {
@@ -191,12 +191,12 @@ static void test_quick_round_trip(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_back),
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_misplaced),
-		cmocka_unit_test(test_quicker),
+		cmocka_unit_test(test_clocks_without_step),
+		cmocka_unit_test(test_one_hidden_step),
+		cmocka_unit_test(test_step_away_and_back),
+		cmocka_unit_test(test_known_step),
+		cmocka_unit_test(test_misplaced_window),
+		cmocka_unit_test(test_messages_faster_for_a_while),
 		cmocka_unit_test(test_quick_round_trip),
 	};
 

@@ -33,7 +33,7 @@ static void check_quantiles(int64_t *v, int n)
 	}
 }
 
-static void test_scales(void **state)
+static void test_quantiles_of_all_scales(void **state)
 {
 	enum { N = 1000 };
 	int64_t v[N];
@@ -49,7 +49,7 @@ static void test_scales(void **state)
 	}
 }
 
-static void test_ends(void **state)
+static void test_extreme_durations(void **state)
 {
 	int64_t v[] = { 0, 0, INT64_MAX, 1, INT64_MAX - 1 };
 	struct histogram h;
@@ -67,8 +67,8 @@ static void test_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scales),
-		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_quantiles_of_all_scales),
+		cmocka_unit_test(test_extreme_durations),
 	};
 
 	return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);

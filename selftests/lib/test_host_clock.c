@@ -11,7 +11,7 @@ static struct netsync_model get_host_clock_model(const struct host *h)
 }
 
 /* A linear clock has one segment, over the host's span. */
-static void test_straight(void **state)
+static void test_segment_of_linear_clock(void **state)
 {
 	struct netsync_model m;
 	struct reduced r;
@@ -34,7 +34,7 @@ static void test_straight(void **state)
 /*
  * The bound is at least half of the round-trip time, and its maximum equals the declared maximum.
  */
-static void test_bound(void **state)
+static void test_bound_of_host(void **state)
 {
 	struct netsync_model m;
 	struct reduced r;
@@ -66,7 +66,7 @@ static void test_bound(void **state)
  * Before its first segment and after its last one, the clock is linear, and its bound grows by the
  * possible deviation. The clock's rate changes by 10 ppm.
  */
-static void test_growth(void **state)
+static void test_growth_of_bound(void **state)
 {
 	struct netsync_model m;
 	struct reduced r;
@@ -132,7 +132,7 @@ static void test_one_direction(void **state)
 }
 
 /* If clocks within the skew limit cannot cause the messages, there is no bound. */
-static void test_contradiction(void **state)
+static void test_messages_beyond_skew_limit(void **state)
 {
 	struct reduced r;
 
@@ -206,7 +206,7 @@ static bool has_knot_at(const struct netsync_model *m, int64_t t)
  * of such a window. The host's bound must have these steps, too. The host's bound must not be
  * interpolated to the next instant.
  */
-static void test_leap(void **state)
+static void test_leap_of_bound(void **state)
 {
 	const struct wander left_alone = { .left_alone = true };
 	struct change_point step = {
@@ -261,15 +261,15 @@ static void test_leap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_segment_of_linear_clock),
+		cmocka_unit_test(test_bound_of_host),
+		cmocka_unit_test(test_growth_of_bound),
 		cmocka_unit_test(test_growth_of_steered),
-		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_messages_beyond_skew_limit),
 		cmocka_unit_test(test_ways_contradict),
 		cmocka_unit_test(test_many_contradict),
-		cmocka_unit_test(test_leap),
+		cmocka_unit_test(test_leap_of_bound),
 	};
 
 	return cmocka_run_group_tests_name("host_clock", tests, NULL, NULL);

@@ -21,7 +21,7 @@ static double find_worst_correction_error(const struct correction *c, int64_t fr
 	return most;
 }
 
-static void test_constant(void **state)
+static void test_fit_of_constant_offset(void **state)
 {
 	struct sample s;
 
@@ -42,7 +42,7 @@ static void test_constant(void **state)
 /*
  * Without a neighbour, or without a common time with a neighbour, the correction does not change.
  */
-static void test_nothing(void **state)
+static void test_host_without_neighbour(void **state)
 {
 	struct correction c = { .known = true, .from = 0, .to = SEC, .offset = 5 };
 	const struct correction before = c;
@@ -60,7 +60,7 @@ static void test_nothing(void **state)
 }
 
 /* In a short trace, a linear correction without inversions does not change. */
-static void test_short(void **state)
+static void test_short_trace(void **state)
 {
 	struct sample s;
 
@@ -77,7 +77,7 @@ static void test_short(void **state)
  * The fit starts half-way between the messages of both directions, with an error of a fraction of
  * their delays.
  */
-static void test_start(void **state)
+static void test_start_of_fit(void **state)
 {
 	struct sample s;
 
@@ -102,7 +102,7 @@ static void test_start(void **state)
  * Links with few messages come last. Such links are only used if they have more messages than the
  * other links.
  */
-static void test_choose(void **state)
+static void test_choice_of_links(void **state)
 {
 	struct pairs few = { 0 }, enough = { 0 };
 	struct link link[4];
@@ -124,7 +124,7 @@ static void test_choose(void **state)
 	pairs_release(&enough);
 }
 
-static void test_useful(void **state)
+static void test_minimum_of_messages(void **state)
 {
 	struct pairs few = { 0 }, enough = { 0 };
 
@@ -140,9 +140,12 @@ static void test_useful(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_short),	 cmocka_unit_test(test_start),
-		cmocka_unit_test(test_choose),	 cmocka_unit_test(test_useful),
+		cmocka_unit_test(test_fit_of_constant_offset),
+		cmocka_unit_test(test_host_without_neighbour),
+		cmocka_unit_test(test_short_trace),
+		cmocka_unit_test(test_start_of_fit),
+		cmocka_unit_test(test_choice_of_links),
+		cmocka_unit_test(test_minimum_of_messages),
 	};
 
 	return cmocka_run_group_tests_name("host_fit", tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void check_world_errors(const struct world *w, double most)
 	netsync_free(ns);
 }
 
-static void test_smooth(void **state)
+static void test_errors_of_smooth_clocks(void **state)
 {
 	(void)state;
 	check_world_errors(&(struct world){ .hosts = 2, .messages = 20000, .seed = 1 }, 1000);
@@ -113,7 +113,7 @@ static void test_smooth(void **state)
 }
 
 /* If one message in a hundred is wrong, the result is as accurate as without wrong messages. */
-static void test_wrong(void **state)
+static void test_few_wrong_messages(void **state)
 {
 	(void)state;
 	check_world_errors(
@@ -124,7 +124,7 @@ static void test_wrong(void **state)
  * One direction has few messages. The other direction determines the shape of the curve, but only
  * the sum of the curve's phase and the minimum delay.
  */
-static void test_lost(void **state)
+static void test_few_messages_in_one_direction(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
@@ -139,7 +139,7 @@ static void test_lost(void **state)
  * The frequency changes by 300 ppm. Relative to a line, phases within a cell would differ by more
  * than delays do.
  */
-static void test_drift(void **state)
+static void test_large_frequency_change(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
@@ -148,7 +148,7 @@ static void test_drift(void **state)
 			2000);
 }
 
-static void test_step(void **state)
+static void test_step_of_clock(void **state)
 {
 	(void)state;
 	check_world_errors(
@@ -165,7 +165,7 @@ static void test_step_of_many(void **state)
 }
 
 /* The method works with few messages, and even with one. */
-static void test_few(void **state)
+static void test_inference_from_few_messages(void **state)
 {
 	(void)state;
 	for (long n = 1; n < 12; n++) {
@@ -179,7 +179,7 @@ static void test_few(void **state)
 }
 
 /* The result has the same bits for any number of threads. */
-static void test_threads(void **state)
+static void test_number_of_threads(void **state)
 {
 	const struct world w = { .hosts = 4, .messages = 4000, .seed = 6 };
 	struct netsync *ns = make_simulated_world(&w);
@@ -207,7 +207,7 @@ static void push_one_message(struct netsync *ns, uint32_t from, int64_t sent, in
 }
 
 /* Impossible traffic is accepted and leads to a result. */
-static void test_hostile(void **state)
+static void test_impossible_traffic(void **state)
 {
 	(void)state;
 	for (int kind = 0; kind < 6; kind++) {
@@ -252,11 +252,15 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_smooth),	cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_lost),	cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_step),	cmocka_unit_test(test_step_of_many),
-		cmocka_unit_test(test_few),	cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_errors_of_smooth_clocks),
+		cmocka_unit_test(test_few_wrong_messages),
+		cmocka_unit_test(test_few_messages_in_one_direction),
+		cmocka_unit_test(test_large_frequency_change),
+		cmocka_unit_test(test_step_of_clock),
+		cmocka_unit_test(test_step_of_many),
+		cmocka_unit_test(test_inference_from_few_messages),
+		cmocka_unit_test(test_number_of_threads),
+		cmocka_unit_test(test_impossible_traffic),
 	};
 
 	return cmocka_run_group_tests_name("infer", tests, NULL, NULL);

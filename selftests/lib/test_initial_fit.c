@@ -4,7 +4,7 @@
 #include "sample.h"
 #include "util/whole.h"
 
-static void test_interpolates(void **state)
+static void test_interpolation_of_fit(void **state)
 {
 	double t[] = { 10, 20, 40 }, y[] = { 1, 3, -1 };
 	struct initial_fit r = { .t = t, .y = y };
@@ -46,7 +46,7 @@ static double find_worst_initial_error(struct sample *s, struct initial_fit *r)
 }
 
 /* The missing part of the correction becomes part of its line. */
-static void test_constant(void **state)
+static void test_missing_constant(void **state)
 {
 	struct initial_fit r = { 0 };
 	struct sample s;
@@ -64,7 +64,7 @@ static void test_constant(void **state)
 }
 
 /* A tenth of all observations are outliers that are wrong by a second inward. */
-static void test_outliers(void **state)
+static void test_tenth_of_outliers(void **state)
 {
 	struct initial_fit r = { 0 };
 	struct sample s;
@@ -80,7 +80,7 @@ static void test_outliers(void **state)
 }
 
 /* No clocks can cause these observations, which extend up to the limit for times. */
-static void test_far(void **state)
+static void test_observations_at_time_limit(void **state)
 {
 	(void)state;
 	for (int side = -1; side <= 1; side += 2) {
@@ -102,10 +102,10 @@ static void test_far(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interpolates),
-		cmocka_unit_test(test_constant),
-		cmocka_unit_test(test_outliers),
-		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_interpolation_of_fit),
+		cmocka_unit_test(test_missing_constant),
+		cmocka_unit_test(test_tenth_of_outliers),
+		cmocka_unit_test(test_observations_at_time_limit),
 	};
 
 	return cmocka_run_group_tests_name("initial_fit", tests, NULL, NULL);

@@ -109,7 +109,7 @@ static double measure_mean_width(const struct netsync *ns, ahead_fn ahead, int h
 	return sum / 5000;
 }
 
-static void test_bending(void **state)
+static void test_intervals_of_bending_clocks(void **state)
 {
 	struct netsync *ns = talk_along_chain(bend_slowly, MAX_HOSTS, 300000, 3);
 
@@ -152,7 +152,7 @@ static void test_assumptions(void **state)
 	netsync_free(ns);
 }
 
-static void test_steps(void **state)
+static void test_intervals_of_stepped_clocks(void **state)
 {
 	struct netsync *ns = talk_along_chain(break_twice, 2, 300000, 3);
 	struct netsync_step s = { .size = sizeof(s) };
@@ -214,7 +214,7 @@ static void test_one_direction(void **state)
 }
 
 /* There are few messages, and whether daemons steer the clocks is unknown. */
-static void test_silences(void **state)
+static void test_intervals_without_messages(void **state)
 {
 	struct netsync *ns = talk_along_chain(run_steadily, 2, 40, 3);
 
@@ -233,7 +233,7 @@ static void test_silences(void **state)
 	netsync_free(ns);
 }
 
-static void test_order(void **state)
+static void test_order_by_intervals(void **state)
 {
 	struct netsync *ns = talk_along_chain(bend_slowly, 3, 100000, 3);
 	const struct netsync_clock *c[3];
@@ -264,9 +264,12 @@ static void test_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bending),	 cmocka_unit_test(test_assumptions),
-		cmocka_unit_test(test_steps),	 cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_silences), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_intervals_of_bending_clocks),
+		cmocka_unit_test(test_assumptions),
+		cmocka_unit_test(test_intervals_of_stepped_clocks),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_intervals_without_messages),
+		cmocka_unit_test(test_order_by_intervals),
 	};
 
 	return cmocka_run_group_tests_name("interval", tests, NULL, NULL);

@@ -113,7 +113,7 @@ static double measure_largest_difference(const struct ring *r)
 	return most;
 }
 
-static void test_ring(void **state)
+static void test_fit_of_ring(void **state)
 {
 	struct ring r;
 
@@ -155,7 +155,7 @@ static double measure_difference_if_steered(const struct ring *r)
 }
 
 /* Smooth curves miss the slews by 200 us. A fit of all hosts at once finds the slews. */
-static void test_steered(void **state)
+static void test_steered_ring(void **state)
 {
 	struct ring r;
 	bool explains;
@@ -235,7 +235,7 @@ static void test_not_steered(void **state)
 }
 
 /* A host that is excluded from the fit does not change and does not contribute. */
-static void test_apart(void **state)
+static void test_excluded_host(void **state)
 {
 	struct ring r;
 
@@ -264,7 +264,7 @@ static void test_apart(void **state)
 }
 
 /* The result has the same bits for any number of threads. */
-static void test_threads(void **state)
+static void test_fit_with_threads(void **state)
 {
 	static struct parallel parallel;
 	struct ring one, four;
@@ -286,7 +286,7 @@ static void test_threads(void **state)
 }
 
 /* Test a fit without hosts, and a fit of hosts without messages or without times. */
-static void test_nothing(void **state)
+static void test_fit_of_nothing(void **state)
 {
 	struct ring r;
 
@@ -308,7 +308,7 @@ static void test_nothing(void **state)
 }
 
 /* Derivatives of the objective agree with differences of the objective. */
-static void test_derivatives(void **state)
+static void test_derivatives_of_objective(void **state)
 {
 	const double small = 1e-3;
 	struct member member[2] = { { .in = true }, { .in = true } };
@@ -391,14 +391,14 @@ static void test_derivatives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_steered),
+		cmocka_unit_test(test_fit_of_ring),
+		cmocka_unit_test(test_excluded_host),
+		cmocka_unit_test(test_fit_with_threads),
+		cmocka_unit_test(test_steered_ring),
 		cmocka_unit_test(test_steered_threads),
 		cmocka_unit_test(test_not_steered),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_derivatives),
+		cmocka_unit_test(test_fit_of_nothing),
+		cmocka_unit_test(test_derivatives_of_objective),
 	};
 
 	return cmocka_run_group_tests_name("joint", tests, NULL, NULL);

@@ -109,7 +109,7 @@ static int count_jumps(const struct stepper *s, int *last)
 	return num;
 }
 
-static void test_birth(void **state)
+static void test_birth_of_step(void **state)
 {
 	static const double step[] = { 3e6, -5e9, 6e11 };
 	static struct stepper s;
@@ -128,7 +128,7 @@ static void test_birth(void **state)
 }
 
 /* No step is added to a clock that is slewed by 500 ppm, or to a clock without events. */
-static void test_none(void **state)
+static void test_clock_without_jump(void **state)
 {
 	static struct stepper s;
 	int at;
@@ -143,7 +143,7 @@ static void test_none(void **state)
 }
 
 /* A false step is removed, and a misplaced step is moved. */
-static void test_death(void **state)
+static void test_death_of_false_step(void **state)
 {
 	static struct stepper s;
 	int at = 0;
@@ -190,7 +190,7 @@ static int count_bends(const struct stepper *s, int *last)
 }
 
 /* A frequency step is concentrated in its interval; the two ends of a slew are not. */
-static void test_bend(void **state)
+static void test_concentrated_bend(void **state)
 {
 	static struct stepper s;
 	int at = 0;
@@ -211,7 +211,7 @@ static void test_bend(void **state)
 }
 
 /* The index finds each factor exactly once, at its knot, whether the host receives or sends. */
-static void test_index(void **state)
+static void test_index_of_factors(void **state)
 {
 	static struct stepper s;
 	struct factor_index x;
@@ -233,7 +233,7 @@ static void test_index(void **state)
  * Without learning, the evidence of a window is the evidence of its messages. A second window adds
  * the evidence of its own knots.
  */
-static void test_evidence(void **state)
+static void test_evidence_of_windows(void **state)
 {
 	static struct stepper s;
 	struct factor_index x;
@@ -267,9 +267,12 @@ static void test_evidence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_birth), cmocka_unit_test(test_none),
-		cmocka_unit_test(test_death), cmocka_unit_test(test_bend),
-		cmocka_unit_test(test_index), cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_birth_of_step),
+		cmocka_unit_test(test_clock_without_jump),
+		cmocka_unit_test(test_death_of_false_step),
+		cmocka_unit_test(test_concentrated_bend),
+		cmocka_unit_test(test_index_of_factors),
+		cmocka_unit_test(test_evidence_of_windows),
 	};
 
 	return cmocka_run_group_tests_name("jumps", tests, NULL, NULL);

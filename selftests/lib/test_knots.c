@@ -120,7 +120,7 @@ static struct netsync_clock *make_broken_correction(const struct truth *c,
 	return clock;
 }
 
-static void test_holds(void **state)
+static void test_range_holds_everywhere(void **state)
 {
 	uint64_t seed = 1;
 
@@ -172,7 +172,7 @@ static struct range get_even_range(void *arg, int64_t t)
 /*
  * If the range does not change, no knots are stored. The number of knots never exceeds its limit.
  */
-static void test_few(void **state)
+static void test_number_of_knots(void **state)
 {
 	struct truth c = { .limits = { 500e-6, 2e-16 }, .noise = 7 };
 	struct netsync_clock *clock = make_broken_correction(&c, NULL, 0);
@@ -217,7 +217,7 @@ static struct range get_leaping_range(void *arg, int64_t t)
 }
 
 /* Where a line is a poor fit, more knots are used, but not elsewhere. */
-static void test_apart(void **state)
+static void test_knots_where_needed(void **state)
 {
 	struct truth c = { .limits = { .slope = 500e-6, .bend = 2e-16 } };
 	struct netsync_clock *clock = make_broken_correction(&c, NULL, 0);
@@ -276,7 +276,7 @@ static struct range get_zigzag_range(void *arg, int64_t t)
 }
 
 /* In a window, nothing but the maximum slope is assumed. */
-static void test_zigzag(void **state)
+static void test_maximum_slope_in_window(void **state)
 {
 	const struct truth c = { .limits = { .slope = 0.2 } };
 	const struct change_window windows[] = {
@@ -318,10 +318,10 @@ static void test_zigzag(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_holds),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_apart),
-		cmocka_unit_test(test_zigzag),
+		cmocka_unit_test(test_range_holds_everywhere),
+		cmocka_unit_test(test_number_of_knots),
+		cmocka_unit_test(test_knots_where_needed),
+		cmocka_unit_test(test_maximum_slope_in_window),
 	};
 
 	return cmocka_run_group_tests_name("knots", tests, NULL, NULL);

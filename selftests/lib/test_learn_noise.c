@@ -70,7 +70,7 @@ static void learn_simulated_chain(struct chain *c, struct knot *knot, double whi
 	}
 }
 
-static void test_oscillator(void **state)
+static void test_noise_of_oscillator(void **state)
 {
 	static struct knot knot[KNOTS];
 	struct chain c;
@@ -87,7 +87,7 @@ static void test_oscillator(void **state)
 }
 
 /* Slews do not count as noise. Each slew is found at its place. */
-static void test_daemon(void **state)
+static void test_slews_of_daemon(void **state)
 {
 	static struct knot knot[KNOTS];
 	struct chain c;
@@ -106,7 +106,7 @@ static void test_daemon(void **state)
  * A clock is stepped by 10 ms. Steps are possible at two knots. Only one of them keeps its step,
  * and the variance of the step is learned.
  */
-static void test_step(void **state)
+static void test_variance_of_step(void **state)
 {
 	static const int jump[] = { KNOTS / 2, KNOTS / 4, 0 };
 	static struct knot knot[KNOTS];
@@ -126,7 +126,7 @@ static void test_step(void **state)
  * A clock stood still for ten days. The information on such a step is tiny, but the step's
  * variance must not shrink: the noise would grow to explain the step.
  */
-static void test_days(void **state)
+static void test_clock_stopped_for_days(void **state)
 {
 	static const int jump[] = { KNOTS / 2, 0 };
 	const double days = 864e12;
@@ -144,7 +144,7 @@ static void test_days(void **state)
 }
 
 /* A clock without noise: its phase does not deflect by a nanosecond, for any length of time. */
-static void test_linear(void **state)
+static void test_clock_without_noise(void **state)
 {
 	const double span = (KNOTS - 1) * STEP;
 	static struct knot knot[KNOTS];
@@ -162,9 +162,11 @@ static void test_linear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oscillator), cmocka_unit_test(test_linear),
-		cmocka_unit_test(test_daemon),	   cmocka_unit_test(test_step),
-		cmocka_unit_test(test_days),
+		cmocka_unit_test(test_noise_of_oscillator),
+		cmocka_unit_test(test_clock_without_noise),
+		cmocka_unit_test(test_slews_of_daemon),
+		cmocka_unit_test(test_variance_of_step),
+		cmocka_unit_test(test_clock_stopped_for_days),
 	};
 
 	return cmocka_run_group_tests_name("learn noise", tests, NULL, NULL);

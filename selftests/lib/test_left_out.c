@@ -117,7 +117,7 @@ static void check_bound_holds(const struct world *w, uint64_t seed)
  * With delays of 30 and 130 us, the corrections are wrong by 50 us. Messages that are 30 to 80 us
  * too early are inconsistent with the truth, but not with the corrections.
  */
-static void test_between(void **state)
+static void test_messages_between_truth_and_curve(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
@@ -145,7 +145,7 @@ static void test_too_many(void **state)
 }
 
 /* A slew that the corrections miss is inside the window of a change point. */
-static void test_missed(void **state)
+static void test_missed_slew(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
@@ -192,7 +192,7 @@ static void test_quick_at_beginning(void **state)
  * If there are few messages and all are consistent, none is rejected, whatever the error of the
  * curve is.
  */
-static void test_few(void **state)
+static void test_few_consistent_messages(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
@@ -211,12 +211,12 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_messages_between_truth_and_curve),
 		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_missed_slew),
 		cmocka_unit_test(test_at_end),
 		cmocka_unit_test(test_quick_at_beginning),
-		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_few_consistent_messages),
 	};
 
 	return cmocka_run_group_tests_name("left out", tests, NULL, NULL);

@@ -11,7 +11,7 @@ static const struct line line = {
 	.slope = 2e-6,
 };
 
-static void test_above(void **state)
+static void test_value_above_line(void **state)
 {
 	(void)state;
 	assert_true(line_value_above(&line, 1000 * SEC, 0) == 7.5);
@@ -48,7 +48,7 @@ static void test_both_ways(void **state)
 	}
 }
 
-static void test_methods(void **state)
+static void test_table_of_methods(void **state)
 {
 	const struct method *automatic = method_find(NETSYNC_METHOD_AUTO);
 	const struct method *hull = method_find(NETSYNC_METHOD_HULL);
@@ -67,10 +67,10 @@ static void test_methods(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_above),
+		cmocka_unit_test(test_value_above_line),
 		cmocka_unit_test(test_to_second),
 		cmocka_unit_test(test_both_ways),
-		cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_table_of_methods),
 	};
 
 	return cmocka_run_group_tests_name("line", tests, NULL, NULL);

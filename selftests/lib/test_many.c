@@ -100,13 +100,13 @@ static void check_many_by_method(enum netsync_method method)
 	netsync_free(ns);
 }
 
-static void test_curves(void **state)
+static void test_curves_of_many_hosts(void **state)
 {
 	(void)state;
 	check_many_by_method(NETSYNC_METHOD_AUTO);
 }
 
-static void test_hulls(void **state)
+static void test_hulls_of_many_hosts(void **state)
 {
 	(void)state;
 	check_many_by_method(NETSYNC_METHOD_HULL);
@@ -128,7 +128,7 @@ static int64_t read_bent_clock(const struct machine *m, uint32_t host, int64_t t
  * No pair has enough messages to reveal the curvature of its clocks, which deviate by 8 ms from a
  * line. However, the messages of each host with all other hosts reveal it.
  */
-static void test_thin(void **state)
+static void test_links_with_few_messages(void **state)
 {
 	struct netsync *ns = netsync_new();
 	struct machine m[THIN_HOSTS];
@@ -247,7 +247,7 @@ static double solve_star(uint32_t clients)
 }
 
 /* Four times as many hosts take four times as long, not sixteen times. */
-static void test_cost(void **state)
+static void test_cost_of_hosts(void **state)
 {
 	const double few = solve_star(1500), many = solve_star(6000);
 
@@ -259,9 +259,11 @@ static void test_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_curves), cmocka_unit_test(test_hulls),
-		cmocka_unit_test(test_thin),   cmocka_unit_test(test_false_clock),
-		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_curves_of_many_hosts),
+		cmocka_unit_test(test_hulls_of_many_hosts),
+		cmocka_unit_test(test_links_with_few_messages),
+		cmocka_unit_test(test_false_clock),
+		cmocka_unit_test(test_cost_of_hosts),
 	};
 
 	return cmocka_run_group_tests_name("many", tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void expect_match_stats(struct net *n, uint64_t matched, uint64_t ambiguo
 	assert_int_equal(s.unmatched, unmatched);
 }
 
-static void test_plain(void **state)
+static void test_plain_packets(void **state)
 {
 	struct net *n = *state;
 
@@ -92,7 +92,7 @@ static void test_plain(void **state)
  * If both records have a field, the field must be equal. Exceptions are fields that address
  * translation changes, and the length, which segmentation changes.
  */
-static void test_fields(void **state)
+static void test_different_fields(void **state)
 {
 	struct net *n = *state;
 	const struct netsync_packet base = n->p;
@@ -301,7 +301,7 @@ static void test_one_name_twice(void **state)
 }
 
 /* A packet passes through a router, and gives a message on each of the two links. */
-static void test_router(void **state)
+static void test_forwarded_packet(void **state)
 {
 	struct net *n = *state;
 
@@ -373,7 +373,7 @@ static void test_solve_in_between(void **state)
 }
 
 /* Very many packets with one key take little time and lead to no message. */
-static void test_storm(void **state)
+static void test_storm_of_one_key(void **state)
 {
 	struct net *n = *state;
 
@@ -435,7 +435,7 @@ static void test_any_order(void **state)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup_match_net, teardown_match_net)
 
 /* If the number of records is limited, the oldest records are dropped first. */
-static void test_limit(void **state)
+static void test_limit_of_records(void **state)
 {
 	struct netsync_stats stats = { .size = sizeof(stats) };
 	struct net *n = *state;
@@ -464,8 +464,8 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain),
-		TEST(test_fields),
+		TEST(test_plain_packets),
+		TEST(test_different_fields),
 		TEST(test_source_that_knows_little),
 		TEST(test_retransmission),
 		TEST(test_between_two_packets),
@@ -473,13 +473,13 @@ int main(void)
 		TEST(test_several_devices),
 		TEST(test_time_in_stack),
 		TEST(test_one_name_twice),
-		TEST(test_router),
+		TEST(test_forwarded_packet),
 		TEST(test_sender_that_forwards),
 		TEST(test_stays_on_host),
 		TEST(test_solve_in_between),
-		TEST(test_storm),
+		TEST(test_storm_of_one_key),
 		TEST(test_any_order),
-		TEST(test_limit),
+		TEST(test_limit_of_records),
 	};
 
 	return cmocka_run_group_tests_name("match", tests, NULL, NULL);

@@ -132,12 +132,12 @@ static void check_every_mixture(struct bench *b)
 	}
 }
 
-static void test_tcp(void **state)
+static void test_clocks_with_tcp(void **state)
 {
 	check_every_mixture(*state);
 }
 
-static void test_udp(void **state)
+static void test_clocks_with_udp(void **state)
 {
 	struct bench *b = *state;
 
@@ -147,7 +147,7 @@ static void test_udp(void **state)
 	check_every_mixture(b);
 }
 
-static void test_ping(void **state)
+static void test_clocks_with_ping(void **state)
 {
 	struct bench *b = *state;
 
@@ -157,7 +157,7 @@ static void test_ping(void **state)
 	check_every_mixture(b);
 }
 
-static void test_sctp(void **state)
+static void test_clocks_with_sctp(void **state)
 {
 	struct bench *b = *state;
 
@@ -182,7 +182,7 @@ static void add_segment_by_clock(struct bench *b, uint32_t host, int dir, int64_
 }
 
 /* One clock sees the packets at sockets, and the other clocks see the packets on the wire. */
-static void test_cut(void **state)
+static void test_clocks_at_sockets_and_wire(void **state)
 {
 	struct bench *b = *state;
 	const uint32_t sock = get_clock_of_machine(SENDER, 0),
@@ -209,7 +209,7 @@ static void test_cut(void **state)
 }
 
 /* All clocks of a router see the packets that arrive and those that leave. */
-static void test_router(void **state)
+static void test_clocks_of_router(void **state)
 {
 	struct bench *b = *state;
 
@@ -286,7 +286,7 @@ static void test_parts_in_the_dark(void **state)
 }
 
 /* One clock sees addresses before translation, and the other clocks see them after translation. */
-static void test_nat(void **state)
+static void test_clocks_around_nat(void **state)
 {
 	struct bench *b = *state;
 
@@ -313,7 +313,7 @@ static void test_nat(void **state)
 }
 
 /* Each clock misses some packets. Some packets are retransmitted, and some are lost. */
-static void test_losses(void **state)
+static void test_clocks_with_losses(void **state)
 {
 	struct bench *b = *state;
 	uint64_t seed = 3;
@@ -344,7 +344,7 @@ static void test_losses(void **state)
 }
 
 /* The offsets of all clocks become known, and memory use stays constant. */
-static void test_memory(void **state)
+static void test_memory_of_all_clocks(void **state)
 {
 	struct bench *b = *state;
 
@@ -371,17 +371,17 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST_CLOCKS(test_tcp),
-		TEST_CLOCKS(test_udp),
-		TEST_CLOCKS(test_ping),
-		TEST_CLOCKS(test_sctp),
-		TEST_CLOCKS(test_cut),
-		TEST_CLOCKS(test_router),
+		TEST_CLOCKS(test_clocks_with_tcp),
+		TEST_CLOCKS(test_clocks_with_udp),
+		TEST_CLOCKS(test_clocks_with_ping),
+		TEST_CLOCKS(test_clocks_with_sctp),
+		TEST_CLOCKS(test_clocks_at_sockets_and_wire),
+		TEST_CLOCKS(test_clocks_of_router),
 		TEST_CLOCKS(test_router_in_the_dark),
 		TEST_CLOCKS(test_parts_in_the_dark),
-		TEST_CLOCKS(test_nat),
-		TEST_CLOCKS(test_losses),
-		TEST_CLOCKS(test_memory),
+		TEST_CLOCKS(test_clocks_around_nat),
+		TEST_CLOCKS(test_clocks_with_losses),
+		TEST_CLOCKS(test_memory_of_all_clocks),
 	};
 
 	return cmocka_run_group_tests_name("match clocks", tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void advance_host(struct bench *b, uint32_t host, int64_t time)
 }
 
 /* Each packet is matched once. The test marks hosts that have no further events. */
-static void test_stream(void **state)
+static void test_memory_of_stream(void **state)
 {
 	struct bench *b = *state;
 
@@ -45,7 +45,7 @@ static void test_stream(void **state)
 }
 
 /* Packets exchanged with machines that are not traced are not kept forever. */
-static void test_unmatched(void **state)
+static void test_packets_of_untraced_machines(void **state)
 {
 	struct bench *b = *state;
 
@@ -65,7 +65,7 @@ static void test_unmatched(void **state)
 }
 
 /* The packets of one host arrive long before the packets of the other host. */
-static void test_behind(void **state)
+static void test_late_host(void **state)
 {
 	struct bench *b = *state;
 	const int lag = 50000, n = 300000;
@@ -130,7 +130,7 @@ static void test_silent_host(void **state)
 }
 
 /* If a host has ended and returns, the library waits for its packets again. */
-static void test_back(void **state)
+static void test_host_that_returns(void **state)
 {
 	struct bench *b = *state;
 	const int half = 50000;
@@ -156,7 +156,7 @@ static void test_back(void **state)
 }
 
 /* At the limit, the oldest records are dropped and counted as dropped. */
-static void test_limit(void **state)
+static void test_eviction_at_limit(void **state)
 {
 	struct bench *b = *state;
 
@@ -201,7 +201,7 @@ static void test_reused_key(void **state)
 }
 
 /* Each event of a pair is counted by its outcome. */
-static void test_pairs(void **state)
+static void test_counts_of_pairs(void **state)
 {
 	struct bench *b = *state;
 	struct peer_pair *p;
@@ -274,7 +274,7 @@ static void test_many_hosts_udp(void **state)
  * Datagrams differ only in their lengths, like beacons over IPv6, and lengths repeat after half a
  * minute. Although there are few datagrams, they are not kept for this long.
  */
-static void test_rare(void **state)
+static void test_rare_datagrams(void **state)
 {
 	struct bench *b = *state;
 
@@ -293,12 +293,12 @@ static void test_rare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stream),	   TEST(test_unmatched),
-		TEST(test_behind),	   TEST(test_one_after_the_other),
-		TEST(test_silent_host),	   TEST(test_back),
-		TEST(test_limit),	   TEST(test_reused_key),
-		TEST(test_pairs),	   TEST(test_many_hosts),
-		TEST(test_many_hosts_udp), TEST(test_rare),
+		TEST(test_memory_of_stream),  TEST(test_packets_of_untraced_machines),
+		TEST(test_late_host),	      TEST(test_one_after_the_other),
+		TEST(test_silent_host),	      TEST(test_host_that_returns),
+		TEST(test_eviction_at_limit), TEST(test_reused_key),
+		TEST(test_counts_of_pairs),   TEST(test_many_hosts),
+		TEST(test_many_hosts_udp),    TEST(test_rare_datagrams),
 	};
 
 	return cmocka_run_group_tests_name("match memory", tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void make_sctp_control(struct bench *b, uint8_t chunk, uint32_t len)
 	b->p.len = len;
 }
 
-static void test_data(void **state)
+static void test_data_chunks(void **state)
 {
 	struct bench *b = *state;
 
@@ -41,7 +41,7 @@ static void test_data(void **state)
 }
 
 /* Each change makes a different packet, so that no sent packet is received. */
-static void test_fields(void **state)
+static void test_changed_fields(void **state)
 {
 	struct bench *b = *state;
 	struct netsync_packet base;
@@ -111,7 +111,7 @@ static void test_sent_again(void **state)
 }
 
 /* Several packets are sent as one, with the number of the first one. */
-static void test_segmentation(void **state)
+static void test_packets_sent_as_one(void **state)
 {
 	struct bench *b = *state;
 
@@ -169,7 +169,7 @@ static void test_without_data(void **state)
 }
 
 /* Address translation does not change the tag. The first packet has no tag. */
-static void test_nat(void **state)
+static void test_tags_across_nat(void **state)
 {
 	struct bench *b = *state;
 
@@ -197,7 +197,7 @@ static void test_nat(void **state)
 }
 
 /* A host between both ends forwards the packets. */
-static void test_router(void **state)
+static void test_forwarded_sctp(void **state)
 {
 	struct bench *b = *state;
 
@@ -229,9 +229,10 @@ static void test_supported_chunks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_data),	 TEST(test_fields),	      TEST(test_sent_again),
-		TEST(test_segmentation), TEST(test_without_data),     TEST(test_nat),
-		TEST(test_router),	 TEST(test_supported_chunks),
+		TEST(test_data_chunks),	   TEST(test_changed_fields),
+		TEST(test_sent_again),	   TEST(test_packets_sent_as_one),
+		TEST(test_without_data),   TEST(test_tags_across_nat),
+		TEST(test_forwarded_sctp), TEST(test_supported_chunks),
 	};
 
 	return cmocka_run_group_tests_name("match SCTP", tests, NULL, NULL);

@@ -17,7 +17,7 @@ static void add_tcp_segment(struct bench *b, uint32_t host, int dir, int64_t tim
 	add_packet_at_host(b, host, dir, time);
 }
 
-static void test_cut(void **state)
+static void test_segment_cut_by_offload(void **state)
 {
 	struct bench *b = *state;
 
@@ -69,7 +69,7 @@ static void test_other_edges(void **state)
 }
 
 /* The receiver's trace is read first, and sequence numbers wrap around. */
-static void test_wrap(void **state)
+static void test_wrapped_sequence_numbers(void **state)
 {
 	struct bench *b = *state;
 
@@ -133,7 +133,7 @@ static void test_sent_again_unclear(void **state)
  * A segment is seen on several devices. For a sent segment, the last device counts; for a received
  * segment, the first device counts.
  */
-static void test_devices(void **state)
+static void test_segment_on_several_devices(void **state)
 {
 	struct bench *b = *state;
 
@@ -279,7 +279,7 @@ static void test_without_data(void **state)
 }
 
 /* Keep-alives and window probes differ only in their ids. */
-static void test_probes(void **state)
+static void test_window_probes(void **state)
 {
 	struct bench *b = *state;
 
@@ -299,7 +299,7 @@ static void test_probes(void **state)
 }
 
 /* Addresses and ports are translated along the path, including those of split packets. */
-static void test_nat(void **state)
+static void test_translated_segments(void **state)
 {
 	struct bench *b = *state;
 
@@ -325,7 +325,7 @@ static void test_nat(void **state)
 }
 
 /* The same connection exists in two namespaces of a host. */
-static void test_namespaces(void **state)
+static void test_equal_connections_in_namespaces(void **state)
 {
 	struct bench *b = *state;
 
@@ -527,7 +527,7 @@ static void check_stream(struct bench *b, uint32_t unknown, bool devices, uint64
 	free(s.event);
 }
 
-static void test_stream(void **state)
+static void test_segments_of_stream(void **state)
 {
 	check_stream(*state, 0, false, 100);
 }
@@ -566,13 +566,13 @@ static void test_stream_at_devices_with_neither(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_cut),
+		TEST(test_segment_cut_by_offload),
 		TEST(test_put_together),
 		TEST(test_other_edges),
-		TEST(test_wrap),
+		TEST(test_wrapped_sequence_numbers),
 		TEST(test_sent_again),
 		TEST(test_sent_again_unclear),
-		TEST(test_devices),
+		TEST(test_segment_on_several_devices),
 		TEST(test_socket_and_device),
 		TEST(test_socket_and_device_of_one),
 		TEST(test_router_cuts),
@@ -580,10 +580,10 @@ int main(void)
 		TEST(test_router_in_parts),
 		TEST(test_no_router),
 		TEST(test_without_data),
-		TEST(test_probes),
-		TEST(test_nat),
-		TEST(test_namespaces),
-		TEST(test_stream),
+		TEST(test_window_probes),
+		TEST(test_translated_segments),
+		TEST(test_equal_connections_in_namespaces),
+		TEST(test_segments_of_stream),
 		TEST(test_stream_without_ids),
 		TEST(test_stream_without_timestamps),
 		TEST(test_stream_without_sizes),

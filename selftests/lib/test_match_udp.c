@@ -8,7 +8,7 @@ static void make_udp_packet(struct bench *b)
 	b->p.fields = NETSYNC_HAS_ADDRS | NETSYNC_HAS_PORTS | NETSYNC_HAS_IP_ID | NETSYNC_HAS_LEN;
 }
 
-static void test_plain(void **state)
+static void test_plain_datagrams(void **state)
 {
 	struct bench *b = *state;
 
@@ -23,7 +23,7 @@ static void test_plain(void **state)
 }
 
 /* A broadcast is received by all other hosts. */
-static void test_broadcast(void **state)
+static void test_broadcast_datagram(void **state)
 {
 	struct bench *b = *state;
 
@@ -71,7 +71,7 @@ static void test_without_ids(void **state)
 }
 
 /* Checksums are compared if they are final in both records. */
-static void test_checksum(void **state)
+static void test_final_checksums(void **state)
 {
 	struct bench *b = *state;
 
@@ -93,7 +93,7 @@ static void test_checksum(void **state)
 }
 
 /* Several datagrams with consecutive ids are sent as one. */
-static void test_segmentation(void **state)
+static void test_datagrams_sent_as_one(void **state)
 {
 	struct bench *b = *state;
 
@@ -131,7 +131,7 @@ static void test_segmentation(void **state)
 	expect_found_message(b, A, B, 12, 100);
 }
 
-static void test_ping(void **state)
+static void test_ping_and_reply(void **state)
 {
 	struct bench *b = *state;
 
@@ -155,7 +155,7 @@ static void test_ping(void **state)
 }
 
 /* Either the source address or the destination address is translated. */
-static void test_nat(void **state)
+static void test_translated_datagrams(void **state)
 {
 	struct bench *b = *state;
 
@@ -332,18 +332,12 @@ static void test_supported_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain),
-		TEST(test_broadcast),
-		TEST(test_without_ids),
-		TEST(test_checksum),
-		TEST(test_segmentation),
-		TEST(test_ping),
-		TEST(test_nat),
-		TEST(test_nat_of_both),
-		TEST(test_nat_unclear),
-		TEST(test_ping_nat),
-		TEST(test_digest_of_one),
-		TEST(test_lost_among_many),
+		TEST(test_plain_datagrams),	  TEST(test_broadcast_datagram),
+		TEST(test_without_ids),		  TEST(test_final_checksums),
+		TEST(test_datagrams_sent_as_one), TEST(test_ping_and_reply),
+		TEST(test_translated_datagrams),  TEST(test_nat_of_both),
+		TEST(test_nat_unclear),		  TEST(test_ping_nat),
+		TEST(test_digest_of_one),	  TEST(test_lost_among_many),
 		TEST(test_supported_packets),
 	};
 

@@ -229,7 +229,7 @@ static void check_random_cases(uint64_t seed, int64_t gap, int *accurate, int * 
 	}
 }
 
-static void test_feasible(void **state)
+static void test_feasible_line(void **state)
 {
 	int accurate = 0, not = 0;
 
@@ -249,7 +249,7 @@ static void test_barely_feasible(void **state)
 }
 
 /* If no line is possible, the widest "strip" is the smallest overlap. */
-static void test_infeasible(void **state)
+static void test_infeasible_line(void **state)
 {
 	uint64_t seed = 3;
 
@@ -355,7 +355,7 @@ static long double fit_least_squares(const struct point *p, size_t n, long doubl
 	return my + *slope * (x - mx);
 }
 
-static void test_regression(void **state)
+static void test_regression_line(void **state)
 {
 	enum { N = 200 };
 	uint64_t seed = 5;
@@ -420,10 +420,10 @@ static void test_line_both_ways(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_feasible),      cmocka_unit_test(test_barely_feasible),
-		cmocka_unit_test(test_infeasible),    cmocka_unit_test(test_exact_decision),
-		cmocka_unit_test(test_one_direction), cmocka_unit_test(test_skew_beyond_limit),
-		cmocka_unit_test(test_regression),    cmocka_unit_test(test_line_both_ways),
+		cmocka_unit_test(test_feasible_line),	cmocka_unit_test(test_barely_feasible),
+		cmocka_unit_test(test_infeasible_line), cmocka_unit_test(test_exact_decision),
+		cmocka_unit_test(test_one_direction),	cmocka_unit_test(test_skew_beyond_limit),
+		cmocka_unit_test(test_regression_line), cmocka_unit_test(test_line_both_ways),
 	};
 
 	return cmocka_run_group_tests_name("max_margin", tests, NULL, NULL);

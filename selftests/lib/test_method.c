@@ -3,7 +3,7 @@
 #include "messages.h"
 #include "pair/estimate.h"
 
-static void test_rows(void **state)
+static void test_rows_of_methods(void **state)
 {
 	(void)state;
 	assert_true(method_find(NETSYNC_METHOD_AUTO)->curves);
@@ -25,7 +25,7 @@ static void test_no_row(void **state)
 }
 
 /* Each method computes an estimate, even from two messages, and reports its own name. */
-static void test_estimates(void **state)
+static void test_estimate_of_each_method(void **state)
 {
 	struct pairs ps = { 0 };
 
@@ -49,9 +49,9 @@ static void test_estimates(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rows_of_methods),
 		cmocka_unit_test(test_no_row),
-		cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_estimate_of_each_method),
 	};
 
 	return cmocka_run_group_tests_name("method", tests, NULL, NULL);

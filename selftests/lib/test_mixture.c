@@ -34,7 +34,7 @@ static double integrate_mixture_mean(const struct scale_mixture *m,
 }
 
 /* A normal increment with the matched variance has the same posterior mean as the mixture. */
-static void test_match(void **state)
+static void test_matched_variance(void **state)
 {
 	static const double mean[] = { 0, 3, 30, 300, 5000 };
 
@@ -59,7 +59,7 @@ static void test_match(void **state)
 }
 
 /* The scales of phase cover the range of the phase. */
-static void test_range(void **state)
+static void test_range_of_scales(void **state)
 {
 	struct scale_mixture m;
 
@@ -79,7 +79,7 @@ static void test_range(void **state)
  * The rates of scales that the drawn increments have are learned. The rates of all other scales
  * vanish.
  */
-static void test_learn(void **state)
+static void test_learned_rates(void **state)
 {
 	struct scale_mixture m;
 	uint64_t seed = 5;
@@ -124,7 +124,7 @@ static void test_learn(void **state)
  * A variance counts as the fraction that belongs to its scale. A variance below all scales belongs
  * to none.
  */
-static void test_share(void **state)
+static void test_share_of_scale(void **state)
 {
 	struct scale_mixture m;
 	double all;
@@ -145,10 +145,10 @@ static void test_share(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_match),
-		cmocka_unit_test(test_range),
-		cmocka_unit_test(test_learn),
-		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_matched_variance),
+		cmocka_unit_test(test_range_of_scales),
+		cmocka_unit_test(test_learned_rates),
+		cmocka_unit_test(test_share_of_scale),
 	};
 
 	return cmocka_run_group_tests_name("mixture", tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void make_narrow_bound(struct pair_bound *b, double (*clock)(double t), u
 	pairs_release(&ps);
 }
 
-static void test_missed(void **state)
+static void test_missed_rate_step(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -104,7 +104,7 @@ static void test_missed(void **state)
 }
 
 /* Without an error, no window is made, and the drift limit is assumed at all times. */
-static void test_steady(void **state)
+static void test_steady_clock(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -122,7 +122,7 @@ static void test_steady(void **state)
  * If messages are faster for a while, no window is made either. The bound then has less slack, but
  * equally little in both directions.
  */
-static void test_quicker(void **state)
+static void test_messages_faster_for_minutes(void **state)
 {
 	(void)state;
 	for (int ways = 1; ways <= 2; ways++) {
@@ -150,7 +150,7 @@ static void test_quicker(void **state)
 	}
 }
 
-static void test_margin(void **state)
+static void test_margin_of_pair(void **state)
 {
 	const struct correction *both[2] = { &flat, &flat };
 	struct limits_of_way l[2];
@@ -172,10 +172,10 @@ static void test_margin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_steady),
-		cmocka_unit_test(test_quicker),
-		cmocka_unit_test(test_margin),
+		cmocka_unit_test(test_missed_rate_step),
+		cmocka_unit_test(test_steady_clock),
+		cmocka_unit_test(test_messages_faster_for_minutes),
+		cmocka_unit_test(test_margin_of_pair),
 	};
 
 	return cmocka_run_group_tests_name("narrow", tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "sample.h"
 
 /* The limits enclose the correction, which is 0.25 ms above the assumed one. */
-static void test_limits(void **state)
+static void test_limits_of_correction(void **state)
 {
 	struct sample s;
 	size_t seen = 0;
@@ -37,7 +37,7 @@ static void test_limits(void **state)
  * Links with few messages are merged. The bins of merged links are in order of time, and each bin
  * is one observation.
  */
-static void test_thin(void **state)
+static void test_merged_links(void **state)
 {
 	struct observations p;
 	struct link link[3];
@@ -116,7 +116,7 @@ static double evaluate_half(void *arg, double t)
 	return *(double *)arg * t;
 }
 
-static void test_residuals(void **state)
+static void test_residuals_of_curve(void **state)
 {
 	double slope = 0x1p-20;
 	struct sample s;
@@ -137,7 +137,7 @@ static void test_residuals(void **state)
 }
 
 /* Groups are in order of time, and contain each bin once. Each bin has its lowest observation. */
-static void test_groups(void **state)
+static void test_groups_of_bins(void **state)
 {
 	struct sample s;
 
@@ -174,7 +174,7 @@ static void test_groups(void **state)
 }
 
 /* Delays are between DELAY and 2 DELAY, in both directions and at all times. */
-static void test_delays(void **state)
+static void test_delays_of_observations(void **state)
 {
 	struct sample s;
 
@@ -200,7 +200,7 @@ static double evaluate_wide(void *factor, double t)
 	return *(double *)factor * (fmod(t, 2 * SEC) < SEC ? 1 : -1);
 }
 
-static void test_strayed(void **state)
+static void test_strayed_curve(void **state)
 {
 	struct sample s;
 	double line = 0, amplitude;
@@ -226,10 +226,13 @@ static void test_strayed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),	 cmocka_unit_test(test_thin),
-		cmocka_unit_test(test_few_bins), cmocka_unit_test(test_residuals),
-		cmocka_unit_test(test_strayed),	 cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_delays),
+		cmocka_unit_test(test_limits_of_correction),
+		cmocka_unit_test(test_merged_links),
+		cmocka_unit_test(test_few_bins),
+		cmocka_unit_test(test_residuals_of_curve),
+		cmocka_unit_test(test_strayed_curve),
+		cmocka_unit_test(test_groups_of_bins),
+		cmocka_unit_test(test_delays_of_observations),
 	};
 
 	return cmocka_run_group_tests_name("observations", tests, NULL, NULL);

@@ -18,7 +18,7 @@ static double bend_in_order_test(double t)
 	return 2e6 * sin(2 * M_PI * t / 200e9);
 }
 
-static void test_straight(void **state)
+static void test_knots_of_straight_clock(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -31,7 +31,7 @@ static void test_straight(void **state)
 	staged_end(&k, &s);
 }
 
-static void test_bending(void **state)
+static void test_knots_of_bending_clock(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -50,7 +50,7 @@ static void test_bending(void **state)
  * The search starts with the number of knot intervals that other hosts have, and reduces it to the
  * necessary number.
  */
-static void test_others(void **state)
+static void test_start_from_other_hosts(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -70,7 +70,7 @@ static void test_others(void **state)
 }
 
 /* Even if all fits are farther from the messages than a line is, one of the fits is used. */
-static void test_strayed(void **state)
+static void test_strayed_fits(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -88,7 +88,7 @@ static void test_strayed(void **state)
  * If the number of knot intervals is settled, it does not change. Wrong messages are still
  * rejected.
  */
-static void test_settled(void **state)
+static void test_settled_number_of_knots(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -125,7 +125,7 @@ static void test_settled_first(void **state)
 }
 
 /* The right one of two numbers of knot intervals has the lower cost. The best number is used. */
-static void test_cost(void **state)
+static void test_cost_of_knots(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -150,10 +150,13 @@ static void test_cost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight), cmocka_unit_test(test_bending),
-		cmocka_unit_test(test_others),	 cmocka_unit_test(test_strayed),
-		cmocka_unit_test(test_settled),	 cmocka_unit_test(test_settled_first),
-		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_knots_of_straight_clock),
+		cmocka_unit_test(test_knots_of_bending_clock),
+		cmocka_unit_test(test_start_from_other_hosts),
+		cmocka_unit_test(test_strayed_fits),
+		cmocka_unit_test(test_settled_number_of_knots),
+		cmocka_unit_test(test_settled_first),
+		cmocka_unit_test(test_cost_of_knots),
 	};
 
 	return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void draw_bin_groups(struct bin_group *g, uint64_t *seed)
 }
 
 /* If a group has very few neighbours, it is not an outlier. */
-static void test_few(void **state)
+static void test_group_with_few_neighbours(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS];
 	struct bin_group g[GROUPS];
@@ -30,7 +30,7 @@ static void test_few(void **state)
 }
 
 /* On a slope, no group is an outlier. A group that is far inward is always an outlier. */
-static void test_judge(void **state)
+static void test_outliers_on_slope(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
 	struct bin_group g[GROUPS];
@@ -53,7 +53,7 @@ static void test_judge(void **state)
  * A group next to a phase step agrees with the groups on one side of the step, and is not an
  * outlier.
  */
-static void test_step(void **state)
+static void test_group_near_step(void **state)
 {
 	double inward[GROUPS], buffer[GROUPS], most;
 	struct bin_group g[GROUPS];
@@ -99,7 +99,7 @@ static void move_one_observation(struct sample *s)
 }
 
 /* Only the wrong observation is rejected, and only once. */
-static void test_reject(void **state)
+static void test_rejected_observation(void **state)
 {
 	struct sample s;
 	size_t rejected;
@@ -128,7 +128,7 @@ static double sum_bin_offsets(const struct observations *p, const struct obs_bin
 }
 
 /* If a round is undone, the observations that it rejected are restored. */
-static void test_undone(void **state)
+static void test_undone_round(void **state)
 {
 	struct sample s;
 	struct obs_bin *h;
@@ -157,7 +157,7 @@ static void test_undone(void **state)
  * At the ends, a curve with too little curvature is farthest from correct messages. Nevertheless, a
  * single wrong message among a few others is detected.
  */
-static void test_ends(void **state)
+static void test_outliers_at_ends(void **state)
 {
 	(void)state;
 	for (int wrong = 0; wrong < 2; wrong++) {
@@ -198,10 +198,14 @@ static void test_near_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_few),    cmocka_unit_test(test_judge),
-		cmocka_unit_test(test_step),   cmocka_unit_test(test_step_near_end),
-		cmocka_unit_test(test_reject), cmocka_unit_test(test_undone),
-		cmocka_unit_test(test_ends),   cmocka_unit_test(test_near_change),
+		cmocka_unit_test(test_group_with_few_neighbours),
+		cmocka_unit_test(test_outliers_on_slope),
+		cmocka_unit_test(test_group_near_step),
+		cmocka_unit_test(test_step_near_end),
+		cmocka_unit_test(test_rejected_observation),
+		cmocka_unit_test(test_undone_round),
+		cmocka_unit_test(test_outliers_at_ends),
+		cmocka_unit_test(test_near_change),
 	};
 
 	return cmocka_run_group_tests_name("outliers", tests, NULL, NULL);

@@ -23,7 +23,7 @@ static void make_checked_pair_bound(struct pair_bound *r, const struct pairs *ps
 	assert_int_equal(pair_bound_make(r, ps->pair[0], correction, &limits), 0);
 }
 
-static void test_accurate(void **state)
+static void test_accurate_pair(void **state)
 {
 	struct pairs ps = { 0 };
 	struct pair_bound r;
@@ -51,7 +51,7 @@ static void test_accurate(void **state)
 	pairs_release(&ps);
 }
 
-static void test_incomplete(void **state)
+static void test_incomplete_pair(void **state)
 {
 	struct pairs ps = { 0 };
 	struct pair_bound r;
@@ -87,7 +87,7 @@ static void test_wrong_message(void **state)
 }
 
 /* If a host's curve inverts messages, the curve does not reveal which messages are wrong. */
-static void test_blind(void **state)
+static void test_curve_that_inverts_messages(void **state)
 {
 	struct correction blind = reference;
 	const struct correction *correction[2] = { &blind, &ahead };
@@ -206,9 +206,12 @@ static void test_hidden_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accurate),      cmocka_unit_test(test_incomplete),
-		cmocka_unit_test(test_wrong_message), cmocka_unit_test(test_blind),
-		cmocka_unit_test(test_poor_curve),    cmocka_unit_test(test_hidden_step),
+		cmocka_unit_test(test_accurate_pair),
+		cmocka_unit_test(test_incomplete_pair),
+		cmocka_unit_test(test_wrong_message),
+		cmocka_unit_test(test_curve_that_inverts_messages),
+		cmocka_unit_test(test_poor_curve),
+		cmocka_unit_test(test_hidden_step),
 	};
 
 	return cmocka_run_group_tests_name("pair-bound", tests, NULL, NULL);

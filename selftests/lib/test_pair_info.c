@@ -6,7 +6,7 @@
 static const struct peers nobody;
 
 /* Both delays are known. Host 1 is ahead, so that all messages to host 0 are inverted. */
-static void test_solved(void **state)
+static void test_rates_and_delays(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
 	struct reduced r;
@@ -50,7 +50,7 @@ static void test_without_clocks(void **state)
 }
 
 /* Records that were dropped and records that are still stored are counted together. */
-static void test_counts(void **state)
+static void test_counts_of_records(void **state)
 {
 	struct netsync_pair_info info = { .size = sizeof(info) };
 	struct peers peers = { 0 };
@@ -80,9 +80,9 @@ static void test_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_solved),
+		cmocka_unit_test(test_rates_and_delays),
 		cmocka_unit_test(test_without_clocks),
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_counts_of_records),
 	};
 
 	return cmocka_run_group_tests_name("pair_info", tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void make_pair_terms(struct sample *s, struct pair_terms *p, const struct
 		pair_terms_make(p, &sample_reference, &s->link, 1, DRIFT, INTERVALS, false), 0);
 }
 
-static void test_terms(void **state)
+static void test_terms_of_sample(void **state)
 {
 	double hold[2] = { 0, 0 }, press[2] = { 0, 0 };
 	struct pair_terms p;
@@ -77,7 +77,7 @@ static void test_other_host(void **state)
 }
 
 /* If messages do not tell whether the other clock was already stepped, there is no term. */
-static void test_step(void **state)
+static void test_terms_near_step(void **state)
 {
 	struct change_point step = {
 		.t = SECONDS / 2 * 1e9,
@@ -105,7 +105,7 @@ static void test_step(void **state)
  * A bend (a change of slope) is the less likely, the longer the line before it is, and the more
  * likely, the larger the random walk is.
  */
-static void test_prior(void **state)
+static void test_prior_of_bends(void **state)
 {
 	const struct bend bend = { .length = 1e9 }, twice = { .length = 2e9 };
 	struct pair_terms p;
@@ -134,7 +134,7 @@ static void set_curve_offset(struct correction *c, double off)
 	spline_set_cubics(&c->curve);
 }
 
-static void test_doubt(void **state)
+static void test_terms_in_untrusted_intervals(void **state)
 {
 	/* No curve explains the messages. */
 	const struct doubt set = { 1e9, 2e9, true }, other = { 5e9, 6e9, false };
@@ -187,7 +187,7 @@ static void test_doubt_steered(void **state)
  * The mean delay is the mean excess over the minimum delays of both directions. The mean delay does
  * not depend on the distance of the curve.
  */
-static void test_judge(void **state)
+static void test_mean_delay_of_pair(void **state)
 {
 	double mean_delay, twice, expected_error;
 	struct correction c = host_of_sample;
@@ -212,10 +212,13 @@ static void test_judge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_terms), cmocka_unit_test(test_other_host),
-		cmocka_unit_test(test_step),  cmocka_unit_test(test_prior),
-		cmocka_unit_test(test_doubt), cmocka_unit_test(test_doubt_steered),
-		cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_terms_of_sample),
+		cmocka_unit_test(test_other_host),
+		cmocka_unit_test(test_terms_near_step),
+		cmocka_unit_test(test_prior_of_bends),
+		cmocka_unit_test(test_terms_in_untrusted_intervals),
+		cmocka_unit_test(test_doubt_steered),
+		cmocka_unit_test(test_mean_delay_of_pair),
 	};
 
 	return cmocka_run_group_tests_name("pair_terms", tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void test_rate_step(void **state)
 }
 
 /* The clock does not change at this place, or the place is too close to an end to decide. */
-static void test_none(void **state)
+static void test_false_change_point(void **state)
 {
 	const struct change_point found[] = {
 		{ .t = AT, .uncertainty = 4e9, .window = 20e9, .skew = 40e-6 },
@@ -120,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_phase_step),
 		cmocka_unit_test(test_rate_step),
-		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_false_change_point),
 		cmocka_unit_test(test_expected_error),
 	};
 

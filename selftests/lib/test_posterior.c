@@ -52,7 +52,7 @@ static void talk_with_wanderer(struct pairs *ps, const struct wanderer *w, uint6
  * treated as known, and the drift explains a part of the frequency's random walk, so that the value
  * is up to 1.7.
  */
-static void test_calibration(void **state)
+static void test_calibration_of_errors(void **state)
 {
 	double sum = 0, most = 0, errors = 0;
 	int num = 0;
@@ -106,7 +106,7 @@ static void test_calibration(void **state)
  * Between knots, deviations are interpolated. Before the first knot and after the last one, the
  * deviation of this knot is used.
  */
-static void test_deviation(void **state)
+static void test_deviation_of_posterior(void **state)
 {
 	struct deviation_knot knot[] = { { 10, 4, 0 }, { 30, 2, 0 } };
 	const struct correction c = { .from = 100, .known_to = knot, .num_known_to = 2 };
@@ -120,7 +120,7 @@ static void test_deviation(void **state)
 }
 
 /* With impossible input, the result is the initial line, which is marked as unreliable. */
-static void test_nonsense(void **state)
+static void test_impossible_input(void **state)
 {
 	struct correction c[2] = { { .known = true, .to = SECONDS * SEC },
 				   { .known = true, .to = SECONDS * SEC } };
@@ -152,9 +152,9 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calibration),
-		cmocka_unit_test(test_deviation),
-		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_calibration_of_errors),
+		cmocka_unit_test(test_deviation_of_posterior),
+		cmocka_unit_test(test_impossible_input),
 	};
 
 	return cmocka_run_group_tests_name("posterior", tests, NULL, NULL);

@@ -78,7 +78,7 @@ static struct netsync_host_info get_processor_host_info(const struct netsync *ns
 }
 
 /* No curve follows single processors, and results are accurate, as in a network. */
-static void test_accurate(void **state)
+static void test_accurate_processors(void **state)
 {
 	struct netsync *ns = talk_across_processors(30e3, 20e3);
 
@@ -103,7 +103,7 @@ static void test_quicker_than_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accurate),
+		cmocka_unit_test(test_accurate_processors),
 		cmocka_unit_test(test_quicker_than_apart),
 	};
 

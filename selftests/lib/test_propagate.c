@@ -85,7 +85,7 @@ static void test_half_way(void **state)
 }
 
 /* While factors use only their own messages, the minimum delay remains at its prior. */
-static void test_alone(void **state)
+static void test_factors_alone(void **state)
 {
 	struct small s;
 
@@ -98,7 +98,7 @@ static void test_alone(void **state)
 }
 
 /* A site never has a negative precision, and impossible input does not lead to NaN. */
-static void test_contradiction(void **state)
+static void test_impossible_factors(void **state)
 {
 	struct small s;
 
@@ -118,7 +118,7 @@ static void test_contradiction(void **state)
  * Two sites that differ by minutes, as in a cell with a step, become independent in a few rounds.
  * The sites' common marginal lies between both, and is far from both.
  */
-static void test_frozen(void **state)
+static void test_sites_minutes_apart(void **state)
 {
 	const double far = 3e11, precision = 1e-8;
 	struct small s;
@@ -140,7 +140,7 @@ static void test_frozen(void **state)
  * If the cavity is narrow and below the edge, a factor pulls z upwards with almost no precision.
  * The maximum of its site must not be beyond the edge.
  */
-static void test_edge(void **state)
+static void test_cavity_below_edge(void **state)
 {
 	const struct lowest l = { .messages = 1, .num = 1, .delay = { 8e4 } };
 	struct delay_law law;
@@ -156,7 +156,7 @@ static void test_edge(void **state)
 }
 
 /* A factor's new message to each of its ends combines the site of z with the other ends. */
-static void test_begin(void **state)
+static void test_messages_of_new_factor(void **state)
 {
 	struct small s;
 
@@ -178,9 +178,12 @@ static void test_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half_way),      cmocka_unit_test(test_alone),
-		cmocka_unit_test(test_contradiction), cmocka_unit_test(test_frozen),
-		cmocka_unit_test(test_edge),	      cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_half_way),
+		cmocka_unit_test(test_factors_alone),
+		cmocka_unit_test(test_impossible_factors),
+		cmocka_unit_test(test_sites_minutes_apart),
+		cmocka_unit_test(test_cavity_below_edge),
+		cmocka_unit_test(test_messages_of_new_factor),
 	};
 
 	return cmocka_run_group_tests_name("propagate", tests, NULL, NULL);

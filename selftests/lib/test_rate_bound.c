@@ -210,7 +210,7 @@ static bool does_range_hold(const struct range *r, double v)
 }
 
 /* Clocks within the assumptions never leave the limits. */
-static void test_holds(void **state)
+static void test_bound_of_random_clocks(void **state)
 {
 	uint64_t seed = 1;
 
@@ -315,7 +315,7 @@ static double find_upper_limit(const struct observation *s, int side, double x)
 	return best;
 }
 
-static void test_narrow(void **state)
+static void test_narrow_limits(void **state)
 {
 	uint64_t seed = 2;
 
@@ -355,7 +355,7 @@ static void exchange_every_second(struct point *up, struct point *low, int num)
 }
 
 /* If messages are inconsistent with the assumptions, this is reported. */
-static void test_clashes(void **state)
+static void test_inconsistent_messages(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
 	struct point up[200], low[200];
@@ -373,7 +373,7 @@ static void test_clashes(void **state)
 }
 
 /* Messages are years apart and far from zero, but no number overflows. */
-static void test_far(void **state)
+static void test_messages_years_apart(void **state)
 {
 	const struct limits limits = { .slope = 500e-6, .bend = 2e-16 };
 	const int64_t far = NETSYNC_MAX_SPAN;
@@ -562,14 +562,14 @@ static void test_set_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_set_back),
-		cmocka_unit_test(test_holds),
-		cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_clashes),
-		cmocka_unit_test(test_far),
+		cmocka_unit_test(test_bound_of_random_clocks),
+		cmocka_unit_test(test_narrow_limits),
+		cmocka_unit_test(test_inconsistent_messages),
+		cmocka_unit_test(test_messages_years_apart),
 		cmocka_unit_test(test_no_message_beyond),
 		cmocka_unit_test(test_step_in_window),
 		cmocka_unit_test(test_inner_ends),
+		cmocka_unit_test(test_set_back),
 	};
 
 	return cmocka_run_group_tests_name("rate_bound", tests, NULL, NULL);

@@ -90,7 +90,7 @@ static void end_rate_fixture(struct fixture *f)
 	pairs_release(&f->s.ps);
 }
 
-static void test_steered(void **state)
+static void test_changes_of_steered_clock(void **state)
 {
 	struct fixture f;
 
@@ -103,7 +103,7 @@ static void test_steered(void **state)
 	end_rate_fixture(&f);
 }
 
-static void test_unsteered(void **state)
+static void test_clock_without_changes(void **state)
 {
 	struct fixture f;
 
@@ -115,7 +115,7 @@ static void test_unsteered(void **state)
 }
 
 /* Wrong messages that have been rejected are not rate changes. */
-static void test_wrong(void **state)
+static void test_rejected_messages(void **state)
 {
 	struct fixture f;
 	uint64_t seed = 3;
@@ -136,7 +136,7 @@ static void test_wrong(void **state)
 }
 
 /* A phase step does not move. */
-static void test_set(void **state)
+static void test_fixed_phase_step(void **state)
 {
 	struct change_point *change = calloc(1, sizeof(*change));
 	struct fixture f;
@@ -156,7 +156,7 @@ static void test_set(void **state)
 }
 
 /* A few messages do not reveal whether the clock is steered. */
-static void test_few(void **state)
+static void test_changes_from_few_messages(void **state)
 {
 	double freedom = 0;
 	const double margin = DELAY;
@@ -175,9 +175,11 @@ static void test_few(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steered), cmocka_unit_test(test_unsteered),
-		cmocka_unit_test(test_wrong),	cmocka_unit_test(test_set),
-		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_changes_of_steered_clock),
+		cmocka_unit_test(test_clock_without_changes),
+		cmocka_unit_test(test_rejected_messages),
+		cmocka_unit_test(test_fixed_phase_step),
+		cmocka_unit_test(test_changes_from_few_messages),
 	};
 
 	return cmocka_run_group_tests_name("rate-changes", tests, NULL, NULL);

@@ -18,7 +18,7 @@ static void check_clocks(struct reduced *r, uint32_t hosts)
 		}
 }
 
-static void test_chain(void **state)
+static void test_chain_of_pairs(void **state)
 {
 	struct reduced r;
 
@@ -58,7 +58,7 @@ static void test_shorter_way(void **state)
 }
 
 /* Hosts that are not connected with the reference have no clock. */
-static void test_absent(void **state)
+static void test_absent_hosts(void **state)
 {
 	struct reduced r;
 
@@ -76,7 +76,7 @@ static void test_absent(void **state)
 }
 
 /* Without pairs, one host is the reference, and no other host has a clock. */
-static void test_nobody(void **state)
+static void test_hosts_without_pairs(void **state)
 {
 	struct reduced r;
 
@@ -92,10 +92,10 @@ static void test_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_chain_of_pairs),
 		cmocka_unit_test(test_shorter_way),
-		cmocka_unit_test(test_absent),
-		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_absent_hosts),
+		cmocka_unit_test(test_hosts_without_pairs),
 	};
 
 	return cmocka_run_group_tests_name("reduce", tests, NULL, NULL);

@@ -26,7 +26,7 @@ static uint32_t choose_reference_of(const uint32_t pair[][2], int pairs, uint32_
 }
 
 /* The host in the middle is nearest to all others. */
-static void test_middle(void **state)
+static void test_host_in_middle(void **state)
 {
 	const uint32_t star[][2] = { { 0, 1 }, { 1, 2 }, { 1, 3 } };
 	uint32_t island[REDUCED_HOSTS];
@@ -41,7 +41,7 @@ static void test_middle(void **state)
  * Among equally good hosts, the first name in alphabetical order is chosen, not the lowest number.
  * Host 3 is called "a".
  */
-static void test_names(void **state)
+static void test_choice_by_name(void **state)
 {
 	const uint32_t all[][2] = { { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 } };
 	const uint32_t two[][2] = { { 0, 1 } };
@@ -53,7 +53,7 @@ static void test_names(void **state)
 }
 
 /* The reference is in the largest island, regardless of the order of hosts. */
-static void test_largest(void **state)
+static void test_largest_island(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };
 	uint32_t island[REDUCED_HOSTS];
@@ -66,7 +66,7 @@ static void test_largest(void **state)
 }
 
 /* A given reference is used, whether it is connected or not. */
-static void test_given(void **state)
+static void test_given_reference(void **state)
 {
 	const uint32_t some[][2] = { { 1, 2 }, { 2, 3 } };
 	uint32_t island[REDUCED_HOSTS];
@@ -89,8 +89,8 @@ static void test_nobody_talks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_middle),	     cmocka_unit_test(test_names),
-		cmocka_unit_test(test_largest),	     cmocka_unit_test(test_given),
+		cmocka_unit_test(test_host_in_middle), cmocka_unit_test(test_choice_by_name),
+		cmocka_unit_test(test_largest_island), cmocka_unit_test(test_given_reference),
 		cmocka_unit_test(test_nobody_talks),
 	};
 

@@ -48,7 +48,7 @@ static double measure_usual_walk(const struct host_fit *k)
 	return walk;
 }
 
-static void test_straight(void **state)
+static void test_refined_line(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -61,7 +61,7 @@ static void test_straight(void **state)
 	staged_end(&k, &s);
 }
 
-static void test_bending(void **state)
+static void test_refined_curve(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -75,7 +75,7 @@ static void test_bending(void **state)
 }
 
 /* Messages reveal that the oscillator has little noise, and then give more information. */
-static void test_calm(void **state)
+static void test_calm_oscillator(void **state)
 {
 	struct sample s;
 	struct host_fit k;
@@ -93,9 +93,9 @@ static void test_calm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_straight),
-		cmocka_unit_test(test_bending),
-		cmocka_unit_test(test_calm),
+		cmocka_unit_test(test_refined_line),
+		cmocka_unit_test(test_refined_curve),
+		cmocka_unit_test(test_calm_oscillator),
 	};
 
 	return cmocka_run_group_tests_name("refine", tests, NULL, NULL);

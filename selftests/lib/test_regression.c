@@ -32,7 +32,7 @@ static void expect_regression(const struct pairs *ps, int64_t at, double offset,
 }
 
 /* No method can detect half of the difference between the two delays. */
-static void test_exact(void **state)
+static void test_exact_sums(void **state)
 {
 	const int64_t from[] = { 0, -3600 * SEC, NETSYNC_MAX_SPAN / 2 };
 
@@ -47,7 +47,7 @@ static void test_exact(void **state)
 }
 
 /* A slope needs messages at two or more times. */
-static void test_two(void **state)
+static void test_messages_at_two_times(void **state)
 {
 	struct pairs ps = { 0 };
 
@@ -58,7 +58,7 @@ static void test_two(void **state)
 }
 
 /* Messages at a single time have no slope. */
-static void test_one(void **state)
+static void test_messages_at_one_time(void **state)
 {
 	struct pairs ps = { 0 };
 
@@ -118,9 +118,12 @@ static void test_falling_delays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_two),
-		cmocka_unit_test(test_one),	      cmocka_unit_test(test_one_slope),
-		cmocka_unit_test(test_one_direction), cmocka_unit_test(test_falling_delays),
+		cmocka_unit_test(test_exact_sums),
+		cmocka_unit_test(test_messages_at_two_times),
+		cmocka_unit_test(test_messages_at_one_time),
+		cmocka_unit_test(test_one_slope),
+		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_falling_delays),
 	};
 
 	return cmocka_run_group_tests_name("regression", tests, NULL, NULL);

@@ -18,7 +18,7 @@ static int64_t find_stamp_resolution(const int64_t *t, size_t n)
 	return resolution_compute(&r, 1);
 }
 
-static void test_found(void **state)
+static void test_found_resolution(void **state)
 {
 	static const int64_t resolutions[] = { 1, 10, 100, US, 10 * US, 4000 * US };
 	int64_t t[64];
@@ -38,7 +38,7 @@ static void test_found(void **state)
 	}
 }
 
-static void test_unknown(void **state)
+static void test_unknown_resolution(void **state)
 {
 	int64_t t[64];
 
@@ -66,7 +66,7 @@ static void test_unknown(void **state)
 }
 
 /* The coarser the resolution is, the fewer stamps suffice to find it. */
-static void test_few(void **state)
+static void test_resolution_from_few_stamps(void **state)
 {
 	static const struct {
 		int64_t resolution;
@@ -110,7 +110,7 @@ static void test_from_epoch(void **state)
 }
 
 /* A common factor that a few stamps have by chance is not taken for the resolution. */
-static void test_multiples(void **state)
+static void test_common_factor_by_chance(void **state)
 {
 	static const int64_t t[] = { 0, 21 * SEC, 84 * SEC, 105 * SEC };
 	static const int64_t ms[] = { 0, 21000 * US, 63000 * US, 105000 * US };
@@ -129,7 +129,7 @@ static void test_multiples(void **state)
  * Merging parts with different origins gives the same result as adding all stamps, even with few
  * stamps.
  */
-static void test_merged(void **state)
+static void test_merged_resolutions(void **state)
 {
 	uint64_t seed = 3;
 
@@ -153,7 +153,7 @@ static void test_merged(void **state)
 }
 
 /* Shift stamps as if the receiver's clock had already shown its next time, and shift them back. */
-static void test_raised(void **state)
+static void test_raised_stamps(void **state)
 {
 	const int64_t coarse[] = { 1001, 10001 }, fine[] = { 1, 1 };
 	struct pairs ps = { 0 }, later = { 0 };
@@ -247,7 +247,7 @@ static void solve_rounded(const int64_t resolution[2], bool rounded, double most
 	netsync_free(ns);
 }
 
-static void test_solved(void **state)
+static void test_bounds_of_rounded_stamps(void **state)
 {
 	(void)state;
 	solve_rounded((int64_t[]){ US, US }, false, 5e3);
@@ -261,7 +261,7 @@ static void test_solved(void **state)
 }
 
 /* Two clocks differ by 300 ms and tick every 40 ms. Each tick is read some ns late. */
-static void test_given(void **state)
+static void test_given_resolution(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt), .reference = "a" };
 	struct netsync_host_info info = { .size = sizeof(info) };
@@ -306,11 +306,15 @@ static void test_given(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found),	  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_few),	  cmocka_unit_test(test_from_epoch),
-		cmocka_unit_test(test_multiples), cmocka_unit_test(test_merged),
-		cmocka_unit_test(test_raised),	  cmocka_unit_test(test_solved),
-		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_found_resolution),
+		cmocka_unit_test(test_unknown_resolution),
+		cmocka_unit_test(test_resolution_from_few_stamps),
+		cmocka_unit_test(test_from_epoch),
+		cmocka_unit_test(test_common_factor_by_chance),
+		cmocka_unit_test(test_merged_resolutions),
+		cmocka_unit_test(test_raised_stamps),
+		cmocka_unit_test(test_bounds_of_rounded_stamps),
+		cmocka_unit_test(test_given_resolution),
 	};
 
 	return cmocka_run_group_tests_name("resolution", tests, NULL, NULL);

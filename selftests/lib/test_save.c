@@ -214,7 +214,7 @@ static void test_any_order(void **state)
 	free(traffic.event);
 }
 
-static void test_steered(void **state)
+static void test_saved_steering(void **state)
 {
 	struct traffic traffic = traffic_make(6, TRANSMISSIONS);
 
@@ -227,7 +227,7 @@ static void test_steered(void **state)
  * If saved data are changed or truncated, merging them either fails and does not change the object,
  * or adds a valid part.
  */
-static void test_hostile(void **state)
+static void test_hostile_bytes(void **state)
 {
 	struct traffic traffic = traffic_make(7, 300);
 	struct bytes b = save_with_counts(
@@ -265,7 +265,7 @@ static int refuse_to_write(void *data, const void *bytes, size_t size)
 	return -ENOSPC;
 }
 
-static void test_errors(void **state)
+static void test_errors_of_merging(void **state)
 {
 	struct traffic traffic = traffic_make(8, 300);
 	struct netsync *ns = push_shards_of_traffic(&traffic, (1 << NETSYNC_SHARDS) - 1, false);
@@ -324,9 +324,9 @@ static void test_after_solve(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),   cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_after_solve), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_any_order),	  cmocka_unit_test(test_saved_steering),
+		cmocka_unit_test(test_after_solve),	  cmocka_unit_test(test_hostile_bytes),
+		cmocka_unit_test(test_errors_of_merging),
 	};
 
 	return cmocka_run_group_tests_name("save", tests, NULL, NULL);

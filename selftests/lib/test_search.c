@@ -10,7 +10,7 @@ struct element {
 	int64_t t;
 };
 
-static void test_near(void **state)
+static void test_search_from_any_place(void **state)
 {
 	uint64_t seed = 1;
 
@@ -37,7 +37,7 @@ static void test_near(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_near),
+		cmocka_unit_test(test_search_from_any_place),
 	};
 
 	return cmocka_run_group_tests_name("search", tests, NULL, NULL);

@@ -127,7 +127,7 @@ static void test_shared_out(void **state)
 }
 
 /* Each shard has a part of each kind of traffic, and few events belong to several shards. */
-static void test_shares(void **state)
+static void test_shares_of_shards(void **state)
 {
 	struct traffic traffic = traffic_make(9, TRANSMISSIONS);
 	size_t in[NETSYNC_SHARDS] = { 0 }, several = 0;
@@ -164,7 +164,7 @@ static void test_not_matched(void **state)
 	assert_int_equal(netsync_packet_shards(&p), 0);
 }
 
-static void test_errors(void **state)
+static void test_errors_of_shards(void **state)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_packet p = make_tcp_segment();
@@ -187,9 +187,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shared_out),
-		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_shares_of_shards),
 		cmocka_unit_test(test_not_matched),
-		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_errors_of_shards),
 	};
 
 	return cmocka_run_group_tests_name("shards", tests, NULL, NULL);

@@ -31,7 +31,7 @@ static const struct observations p = {
 	.num = 6,
 };
 
-static void test_reach(void **state)
+static void test_extended_interval(void **state)
 {
 	struct silences s;
 	double from = 35e9, to = 36e9;
@@ -55,7 +55,7 @@ static void test_reach(void **state)
 	silences_release(&s);
 }
 
-static void test_longest(void **state)
+static void test_longest_silence(void **state)
 {
 	struct silences s;
 
@@ -73,8 +73,8 @@ static void test_longest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reach),
-		cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_extended_interval),
+		cmocka_unit_test(test_longest_silence),
 	};
 
 	return cmocka_run_group_tests_name("silences", tests, NULL, NULL);

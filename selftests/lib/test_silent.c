@@ -51,7 +51,7 @@ static int64_t get_half_width(const struct pair_bound *b, int64_t x)
 	return (y.hi - y.lo) / 2;
 }
 
-static void test_silence(void **state)
+static void test_bound_in_silence(void **state)
 {
 	struct pair_bound b;
 
@@ -92,7 +92,7 @@ static void test_one_way(void **state)
 }
 
 /* If messages are close together, the missing drift limit does not matter. */
-static void test_messages(void **state)
+static void test_bound_between_close_messages(void **state)
 {
 	struct pair_bound b;
 
@@ -106,7 +106,7 @@ static void test_messages(void **state)
  * Intervals without messages also count from the hosts' first message and to their last one, in
  * either direction.
  */
-static void test_longest(void **state)
+static void test_silence_at_ends(void **state)
 {
 	const struct correction c = { .known = true, .from = 0, .to = 100 * SEC };
 	const struct correction *both[2] = { &c, &c };
@@ -121,7 +121,7 @@ static void test_longest(void **state)
 }
 
 /* A difference that exceeds the maximum skew is a step at an unknown time. */
-static void test_set(void **state)
+static void test_step_in_silence(void **state)
 {
 	struct pair_bound b;
 
@@ -177,9 +177,12 @@ static void test_set_soon(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_silence),	 cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_longest),	 cmocka_unit_test(test_set),
-		cmocka_unit_test(test_set_soon), cmocka_unit_test(test_one_way),
+		cmocka_unit_test(test_bound_in_silence),
+		cmocka_unit_test(test_bound_between_close_messages),
+		cmocka_unit_test(test_silence_at_ends),
+		cmocka_unit_test(test_step_in_silence),
+		cmocka_unit_test(test_set_soon),
+		cmocka_unit_test(test_one_way),
 	};
 
 	return cmocka_run_group_tests_name("silent", tests, NULL, NULL);

@@ -130,7 +130,7 @@ static void check_smoothing_across_jump(double jump, double tolerance)
 	}
 }
 
-static void test_dense(void **state)
+static void test_dense_solution(void **state)
 {
 	(void)state;
 	check_smoothing_across_jump(0, 1e-6);
@@ -224,7 +224,7 @@ static void test_large_jump(void **state)
 }
 
 /* The score of an increment is its posterior mean divided by its variance. */
-static void test_scores(void **state)
+static void test_scores_of_increments(void **state)
 {
 	struct knot knot[KNOTS];
 	struct chain c;
@@ -258,10 +258,10 @@ static void test_scores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_dense_solution),
 		cmocka_unit_test(test_joint_delay),
 		cmocka_unit_test(test_large_jump),
-		cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_scores_of_increments),
 	};
 
 	return cmocka_run_group_tests_name("smoother", tests, NULL, NULL);

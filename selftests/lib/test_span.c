@@ -52,7 +52,7 @@ static void test_false_time(void **state)
 }
 
 /* A span that the caller reports is added to that of the messages, or used without messages. */
-static void test_said(void **state)
+static void test_reported_span(void **state)
 {
 	struct host host[2] = {
 		{ .first = 0, .last = 100 * SEC, .said = { -50 * SEC, 300 * SEC } },
@@ -74,7 +74,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_seen),
 		cmocka_unit_test(test_false_time),
-		cmocka_unit_test(test_said),
+		cmocka_unit_test(test_reported_span),
 	};
 
 	return cmocka_run_group_tests_name("span", tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void check_spline_lines(struct spline *s)
 	}
 }
 
-static void test_lines(void **state)
+static void test_spline_of_lines(void **state)
 {
 	const struct spline_knot near[] = {
 		/* The breaks are next to a regular knot, close together, and close to the ends. */
@@ -101,7 +101,7 @@ static void compute_changes_at(const struct spline *s, double t, double change[3
 		    (h * h);
 }
 
-static void test_smoothness(void **state)
+static void test_smoothness_at_knots(void **state)
 {
 	const struct spline_knot b[] = { { 33.3, 3 }, { 66.6, 4 } };
 	double worst[2] = { 0, 0 };
@@ -155,7 +155,7 @@ static void test_jump_parts(void **state)
 }
 
 /* A phase step has no slope, and NaN does not count as flat. */
-static void test_flat(void **state)
+static void test_flat_intervals(void **state)
 {
 	const struct spline_knot b = { 50, 4 };
 	struct spline s = make_test_spline(10, &b, 1);
@@ -176,7 +176,7 @@ static void test_flat(void **state)
 }
 
 /* Adding knots to a curve does not change it, even at change points. */
-static void test_follow(void **state)
+static void test_added_knots(void **state)
 {
 	/* The last breaks are several change points at one place. */
 	const struct spline_knot b[] = { { 23.4, 3 }, { 61.7, 4 }, { 66.6, 7 } };
@@ -202,7 +202,7 @@ static void test_follow(void **state)
 }
 
 /* The spline has the values and slopes of the vertices, on either side of a step. */
-static void test_through(void **state)
+static void test_spline_through_vertices(void **state)
 {
 	const struct spline_vertex v[] = {
 		{ 0, 1, 0.5 }, { 2, 3, -1 }, { 3, 5, 0 }, { 3, -40, 2 }, { 7.5, 0, 1 },
@@ -243,9 +243,12 @@ static void test_through(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	   cmocka_unit_test(test_smoothness),
-		cmocka_unit_test(test_jump_parts), cmocka_unit_test(test_flat),
-		cmocka_unit_test(test_follow),	   cmocka_unit_test(test_through),
+		cmocka_unit_test(test_spline_of_lines),
+		cmocka_unit_test(test_smoothness_at_knots),
+		cmocka_unit_test(test_jump_parts),
+		cmocka_unit_test(test_flat_intervals),
+		cmocka_unit_test(test_added_knots),
+		cmocka_unit_test(test_spline_through_vertices),
 	};
 
 	return cmocka_run_group_tests_name("spline", tests, NULL, NULL);

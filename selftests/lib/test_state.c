@@ -4,7 +4,7 @@
 #include "sample.h"
 
 /* Before a curve exists, the initial fit is used. */
-static void test_curve(void **state)
+static void test_curve_of_state(void **state)
 {
 	double t[] = { 0, SECONDS * 1e9 }, y[] = { 0, 1000 };
 	struct host_fit k = { .initial = { .t = t, .y = y, .num = 2 } };
@@ -20,7 +20,7 @@ static void test_curve(void **state)
 }
 
 /* Residuals are relative to the given curve. */
-static void test_residuals(void **state)
+static void test_residuals_of_state(void **state)
 {
 	struct spline s = { 0 };
 	struct host_fit k = { 0 };
@@ -82,8 +82,8 @@ static void test_mean_delay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_curve),
-		cmocka_unit_test(test_residuals),
+		cmocka_unit_test(test_curve_of_state),
+		cmocka_unit_test(test_residuals_of_state),
 		cmocka_unit_test(test_fewest_bins),
 		cmocka_unit_test(test_mean_delay),
 	};

@@ -17,7 +17,7 @@ static void random_vector(uint64_t *seed, double *v, size_t n)
  * A cubic continues by its Taylor series. Two steps give the same result as one step of their total
  * length.
  */
-static void test_shift(void **state)
+static void test_shift_of_state(void **state)
 {
 	/* 1 + 2 t + 3 t^2 / 2 + 4 t^3 / 6 */
 	double a[STATES] = { 1, 2, 3, 4 }, b[STATES];
@@ -37,7 +37,7 @@ static void test_shift(void **state)
 }
 
 /* g' (F x) = (F' g)' x */
-static void test_transpose(void **state)
+static void test_transposed_transition(void **state)
 {
 	uint64_t seed = 3;
 	double x[STATES], g[STATES], later[STATES], earlier[STATES], after = 0, before = 0;
@@ -81,7 +81,7 @@ static void test_outer_products(void **state)
 }
 
 /* An increment in the middle of a step is its component, shifted by half of the step's length. */
-static void test_loading(void **state)
+static void test_loading_of_increment(void **state)
 {
 	(void)state;
 	for (int s = 0; s < STATES; s++) {
@@ -98,10 +98,10 @@ static void test_loading(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shift),
-		cmocka_unit_test(test_transpose),
+		cmocka_unit_test(test_shift_of_state),
+		cmocka_unit_test(test_transposed_transition),
 		cmocka_unit_test(test_outer_products),
-		cmocka_unit_test(test_loading),
+		cmocka_unit_test(test_loading_of_increment),
 	};
 
 	return cmocka_run_group_tests_name("state space", tests, NULL, NULL);

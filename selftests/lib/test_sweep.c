@@ -15,7 +15,7 @@ static void make_swept_chain(struct reduced *hosts, struct reduction *r, enum ne
 }
 
 /* Corrections are added along three pairs. Each pair adds a second. */
-static void test_carry(void **state)
+static void test_corrections_along_path(void **state)
 {
 	struct reduced hosts;
 	struct reduction r;
@@ -36,7 +36,7 @@ static void test_carry(void **state)
 }
 
 /* If a link on a path has messages in one direction only, the path has, too. */
-static void test_incomplete(void **state)
+static void test_incomplete_path(void **state)
 {
 	struct reduced hosts;
 	struct reduction r;
@@ -52,7 +52,7 @@ static void test_incomplete(void **state)
 }
 
 /* The skews of the links of a path are multiplied. */
-static void test_skew(void **state)
+static void test_skew_along_path(void **state)
 {
 	struct reduced hosts;
 	struct reduction r;
@@ -114,7 +114,7 @@ static void test_long_chain(void **state)
 	free(host);
 }
 
-static void test_fit(void **state)
+static void test_fit_of_chain(void **state)
 {
 	struct reduced hosts;
 	struct reduction r;
@@ -141,9 +141,11 @@ static void test_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_carry), cmocka_unit_test(test_incomplete),
-		cmocka_unit_test(test_skew),  cmocka_unit_test(test_long_chain),
-		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_corrections_along_path),
+		cmocka_unit_test(test_incomplete_path),
+		cmocka_unit_test(test_skew_along_path),
+		cmocka_unit_test(test_long_chain),
+		cmocka_unit_test(test_fit_of_chain),
 	};
 
 	return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);

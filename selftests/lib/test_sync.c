@@ -222,7 +222,7 @@ static void add_host_past_chain(struct cluster *c)
 	talk_in_cluster(c, 1, 4, 1);
 }
 
-static void test_chain(void **state)
+static void test_chain_of_hosts(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -282,7 +282,7 @@ static void test_bound_takes_the_short_way(void **state)
 	end_test_cluster(&c);
 }
 
-static void test_reference(void **state)
+static void test_chosen_reference(void **state)
 {
 	struct cluster c;
 
@@ -310,7 +310,7 @@ static void test_reference(void **state)
 	end_test_cluster(&c);
 }
 
-static void test_islands(void **state)
+static void test_islands_of_hosts(void **state)
 {
 	struct netsync_host_info h = { .size = sizeof(h) };
 	struct cluster c;
@@ -360,7 +360,7 @@ static void test_one_direction(void **state)
 }
 
 /* The mean delays of both directions are equal, so that the middle is close to the truth. */
-static void test_regression(void **state)
+static void test_regression_of_cluster(void **state)
 {
 	struct netsync_options opt = { .size = sizeof(opt),
 				       .reference = "h0",
@@ -446,7 +446,7 @@ static void test_clocks_decades_apart(void **state)
 	end_test_cluster(&c);
 }
 
-static void test_misuse(void **state)
+static void test_invalid_calls(void **state)
 {
 	struct netsync *ns = netsync_new();
 	struct netsync_packet p = { .size = sizeof(p), .protocol = 6 };
@@ -516,15 +516,15 @@ int main(void)
 		cmocka_unit_test(test_one_hour),
 		cmocka_unit_test(test_one_day_with_late_messages),
 		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_chain_of_hosts),
 		cmocka_unit_test(test_bound_takes_the_short_way),
-		cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_islands),
+		cmocka_unit_test(test_chosen_reference),
+		cmocka_unit_test(test_islands_of_hosts),
 		cmocka_unit_test(test_one_direction),
-		cmocka_unit_test(test_regression),
+		cmocka_unit_test(test_regression_of_cluster),
 		cmocka_unit_test(test_short_talk_in_long_trace),
 		cmocka_unit_test(test_clocks_decades_apart),
-		cmocka_unit_test(test_misuse),
+		cmocka_unit_test(test_invalid_calls),
 	};
 
 	return cmocka_run_group_tests_name("sync", tests, NULL, NULL);

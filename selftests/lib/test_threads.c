@@ -220,7 +220,7 @@ static void assert_same_numbers(const struct netsync *a, const struct netsync *b
 	}
 }
 
-static void test_matching(void **state)
+static void test_matching_with_threads(void **state)
 {
 	static const struct way ways[] = {
 		{ .is_watched = true, .has_promises = true },
@@ -269,7 +269,7 @@ static struct netsync *make_netsync_with_threads(void)
 }
 
 /* The object is released, or a host is added, while threads are working. */
-static void test_busy(void **state)
+static void test_release_while_matching(void **state)
 {
 	struct traffic traffic = traffic_make(12, 4000);
 
@@ -372,7 +372,7 @@ static bool does_child_return(struct netsync *ns, const struct traffic *traffic,
 	return child > 0 && waitpid(child, &status, 0) == child && !status;
 }
 
-static void test_fork(void **state)
+static void test_fork_of_process(void **state)
 {
 	struct traffic traffic = traffic_make(12, 4000);
 	struct netsync *ns = make_netsync_with_threads();
@@ -403,7 +403,7 @@ static int wait_until_ended(void *arg, size_t i)
 	return i || (write(fd[1], &c, 1) == 1 && read(fd[2], &c, 1) == 1) ? 0 : -EIO;
 }
 
-static void test_lost(void **state)
+static void test_lost_threads(void **state)
 {
 	struct parallel p;
 	int begun[2], end[2], status, fd[3];
@@ -465,7 +465,7 @@ static int fail_one_call(void *arg, size_t i)
 	return i == FAILING ? -ENOMEM : 0;
 }
 
-static void test_failure(void **state)
+static void test_failed_call(void **state)
 {
 	struct parallel p;
 
@@ -479,13 +479,16 @@ static void test_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bits), cmocka_unit_test(test_matching),
-		cmocka_unit_test(test_busy),	  cmocka_unit_test(test_results_while_busy),
+		cmocka_unit_test(test_same_bits),
+		cmocka_unit_test(test_matching_with_threads),
+		cmocka_unit_test(test_release_while_matching),
+		cmocka_unit_test(test_results_while_busy),
 #ifndef __SANITIZE_THREAD__
-		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_fork_of_process),
 #endif
-		cmocka_unit_test(test_lost),	  cmocka_unit_test(test_each_once),
-		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_lost_threads),
+		cmocka_unit_test(test_each_once),
+		cmocka_unit_test(test_failed_call),
 	};
 
 	return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

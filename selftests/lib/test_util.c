@@ -36,7 +36,7 @@ static void check_search(const struct item *v, size_t n, int64_t t)
 	assert_int_equal(LAST_UNTIL(v, n, t, (double)t), last);
 }
 
-static void test_search(void **state)
+static void test_binary_search(void **state)
 {
 	enum { N = 40 };
 	struct item v[N] = { { 0 } };
@@ -126,7 +126,7 @@ static void test_pair_table(void **state)
 
 /* ---- array.h, whole.h, wide.h -------------------------------------------------- */
 
-static void test_array(void **state)
+static void test_growing_array(void **state)
 {
 	int *v = NULL;
 	size_t room = 0;
@@ -144,7 +144,7 @@ static void test_array(void **state)
 	free(v);
 }
 
-static void test_whole(void **state)
+static void test_whole_ns(void **state)
 {
 	int64_t t = 5;
 
@@ -163,7 +163,7 @@ static void test_whole(void **state)
 	assert_true(add_whole_ns(&t, NAN) == 0);
 }
 
-static void test_wide(void **state)
+static void test_wide_integers(void **state)
 {
 	static const int64_t small[] = { INT64_MIN, INT64_MIN + 1, -3, -1, 0, 1, 3, INT64_MAX };
 	const __int128 big = (__int128)1 << 100;
@@ -251,7 +251,7 @@ static void check_leb128_number(uint64_t v, size_t bytes)
 	assert_true(back == 0);
 }
 
-static void test_leb128(void **state)
+static void test_leb128_numbers(void **state)
 {
 	static const int64_t by_length[] = { 0, -1, 1, -2, 2, INT64_MAX, INT64_MIN };
 	static const uint64_t number[] = { 0, 1, 2, 3, 4, UINT64_MAX - 1, UINT64_MAX };
@@ -277,11 +277,11 @@ static void test_leb128(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search),	   cmocka_unit_test(test_order_statistics),
-		cmocka_unit_test(test_pair_table), cmocka_unit_test(test_array),
-		cmocka_unit_test(test_whole),	   cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_time_heap),  cmocka_unit_test(test_time_heap_ranks),
-		cmocka_unit_test(test_leb128),
+		cmocka_unit_test(test_binary_search),  cmocka_unit_test(test_order_statistics),
+		cmocka_unit_test(test_pair_table),     cmocka_unit_test(test_growing_array),
+		cmocka_unit_test(test_whole_ns),       cmocka_unit_test(test_wide_integers),
+		cmocka_unit_test(test_time_heap),      cmocka_unit_test(test_time_heap_ranks),
+		cmocka_unit_test(test_leb128_numbers),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);

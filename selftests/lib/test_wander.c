@@ -86,7 +86,7 @@ static void test_left_alone(void **state)
 	wander_release(&w);
 }
 
-static void test_steered(void **state)
+static void test_wander_of_steered_clock(void **state)
 {
 	struct wander w;
 
@@ -119,7 +119,7 @@ static void test_few_looks(void **state)
 	wander_release(&w);
 }
 
-static void test_known(void **state)
+static void test_known_wander(void **state)
 {
 	const struct wander never = { 0 }, told = { .left_alone = true };
 
@@ -131,7 +131,7 @@ static void test_known(void **state)
 }
 
 /* If a curve has more curvature than an oscillator can have, its clock is steered. */
-static void test_bend(void **state)
+static void test_wander_of_bent_curve(void **state)
 {
 	struct wander w = { .longest = 100e9, .looks = { 14, 30, 60 } };
 
@@ -147,9 +147,11 @@ static void test_bend(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_left_alone), cmocka_unit_test(test_steered),
-		cmocka_unit_test(test_few_looks),  cmocka_unit_test(test_known),
-		cmocka_unit_test(test_bend),
+		cmocka_unit_test(test_left_alone),
+		cmocka_unit_test(test_wander_of_steered_clock),
+		cmocka_unit_test(test_few_looks),
+		cmocka_unit_test(test_known_wander),
+		cmocka_unit_test(test_wander_of_bent_curve),
 	};
 
 	return cmocka_run_group_tests_name("wander", tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void solve_watched(struct net *n)
 	assert_int_equal(netsync_solve(n->ns, NULL), 0);
 }
 
-static void test_message(void **state)
+static void test_reported_message(void **state)
 {
 	struct net *n = *state;
 	const struct netsync_message *m = n->message;
@@ -130,7 +130,7 @@ static void test_message(void **state)
 	assert_int_equal(n->messages, 1);
 }
 
-static void test_pushed(void **state)
+static void test_pushed_message(void **state)
 {
 	struct net *n = *state;
 	const struct netsync_message *m = n->message;
@@ -150,7 +150,7 @@ static void test_pushed(void **state)
 }
 
 /* Packets that the library ignores are also reported, but packets that it refuses are not. */
-static void test_packets(void **state)
+static void test_reported_packets(void **state)
 {
 	struct net *n = *state;
 
@@ -233,8 +233,8 @@ static void test_asked_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_message),    TEST(test_pushed),     TEST(test_packets),
-		TEST(test_on_the_way), TEST(test_asked_late),
+		TEST(test_reported_message), TEST(test_pushed_message), TEST(test_reported_packets),
+		TEST(test_on_the_way),	     TEST(test_asked_late),
 	};
 
 	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);

@@ -18,7 +18,7 @@ static const struct correction steps = {
 	.num_doubts = 1,
 };
 
-static void test_steps(void **state)
+static void test_steps_of_correction(void **state)
 {
 	const struct clock_step phase = correction_step(&steps, 0);
 	const struct clock_step rate = correction_step(&steps, 1);
@@ -30,7 +30,7 @@ static void test_steps(void **state)
 	assert_true(rate.offset == 0 && rate.skew == -2e-6);
 }
 
-static void test_windows(void **state)
+static void test_windows_of_changes(void **state)
 {
 	struct windows w = { 0 };
 
@@ -50,7 +50,7 @@ static void test_windows(void **state)
 }
 
 /* Convert the window to the time of another host, whose clock is 5 s ahead. */
-static void test_elsewhere(void **state)
+static void test_window_of_other_host(void **state)
 {
 	const struct correction on = {
 		.known = true,
@@ -90,7 +90,7 @@ static void test_may_jump(void **state)
 }
 
 /* Windows that overlap are merged, except those of phase steps, which belong to one host each. */
-static void test_join(void **state)
+static void test_joined_windows(void **state)
 {
 	const struct change_window some[] = {
 		{ 7 * SEC, 8 * SEC, false, 0, 0, 0 },
@@ -116,9 +116,11 @@ static void test_join(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),	  cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_may_jump),
-		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_steps_of_correction),
+		cmocka_unit_test(test_windows_of_changes),
+		cmocka_unit_test(test_window_of_other_host),
+		cmocka_unit_test(test_may_jump),
+		cmocka_unit_test(test_joined_windows),
 	};
 
 	return cmocka_run_group_tests_name("windows", tests, NULL, NULL);

@@ -38,7 +38,7 @@ static size_t count_kept_payload(uint16_t protocol, size_t payload)
 	return count_kept_bytes(frame, sizeof(frame), LINK, protocol, payload) - LINK;
 }
 
-static void test_ipv4(void **state)
+static void test_cut_of_ipv4(void **state)
 {
 	(void)state;
 	begin_ipv4(5, 6)[12] = 5 << 4;
@@ -73,7 +73,7 @@ static void test_ipv4(void **state)
 	assert_int_equal(count_kept_payload(ETH_P_IP, 64), 20 + 8 + 64);
 }
 
-static void test_ipv6(void **state)
+static void test_cut_of_ipv6(void **state)
 {
 	uint8_t *at;
 
@@ -145,8 +145,8 @@ static void test_hostile_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ipv4),
-		cmocka_unit_test(test_ipv6),
+		cmocka_unit_test(test_cut_of_ipv4),
+		cmocka_unit_test(test_cut_of_ipv6),
 		cmocka_unit_test(test_other_protocols),
 		cmocka_unit_test(test_hostile_frames),
 	};

@@ -100,7 +100,7 @@ static void begin_clock_test(int64_t mono, int64_t offset)
 }
 
 /* Times since 1970 have 61 bits; no computation may lose one of them. */
-static void test_offset(void **state)
+static void test_offset_of_wall_clock(void **state)
 {
 	struct wall_clock clock;
 
@@ -160,7 +160,7 @@ static void test_no_timer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_offset),
+		cmocka_unit_test(test_offset_of_wall_clock),
 		cmocka_unit_test(test_set_clock),
 		cmocka_unit_test(test_no_timer),
 	};
