@@ -63,7 +63,7 @@ static int defer_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t
 	};
 	const struct steered_hosts hosts = handle_get_steered_hosts(ns);
 
-	return held_add(&ns->held, &m, &ns->pairs, &hosts);
+	return held_add_message(&ns->held, &m, &ns->pairs, &hosts);
 }
 
 static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t to)
@@ -153,8 +153,9 @@ int handle_add_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t s
 		return ret;
 	if (send >= EARLY_NS && recv >= EARLY_NS)
 		return add_unsteered_message(ns, from, to, send, recv);
-	return early_keep(early, &(struct held_message){ from, to, ns->host[from].origin + send,
-							 ns->host[to].origin + recv });
+	return early_keep_message(early,
+				  &(struct held_message){ from, to, ns->host[from].origin + send,
+							  ns->host[to].origin + recv });
 }
 
 void handle_drop_results(struct netsync *ns)

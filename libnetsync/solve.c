@@ -79,13 +79,13 @@ static int solve_pairs(struct netsync *ns, struct task *task)
 
 	if (!ns->steered)
 		return solve_raw_times(ns, task);
-	ret = steered_to_raw(ns->host, &hosts, &traced);
+	ret = steered_convert_spans(ns->host, &hosts, &traced);
 	if (!ret)
 		ret = solve_raw_times(ns, task);
 	if (traced)
-		steered_from_raw(ns->host, hosts.num, traced);
+		steered_restore_spans(ns->host, hosts.num, traced);
 	if (!ret)
-		ret = steered_results(ns->host, &hosts, &ns->held, ns->reference);
+		ret = steered_convert_results(ns->host, &hosts, &ns->held, ns->reference);
 	free(traced);
 	return ret;
 }
@@ -214,7 +214,7 @@ int netsync_solve(struct netsync *ns, const struct netsync_options *opt)
 	if (!ret && ns->steered) {
 		const struct steered_hosts hosts = handle_get_steered_hosts(ns);
 
-		ret = held_settle(&ns->held, &ns->pairs, &hosts);
+		ret = held_pass_final(&ns->held, &ns->pairs, &hosts);
 	}
 	if (!ret)
 		ret = settle_pairs(ns, task.limits.slope, known.resolution_ns);

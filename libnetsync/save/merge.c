@@ -379,7 +379,7 @@ static int add_held_messages(struct saved_merging *m)
 	for (size_t i = 0; i < m->saved.num_held && !ret; i++) {
 		const struct held_message h = place_held_message(m, &m->saved.held[i]);
 
-		ret = held_add(&m->ns->held, &h, &m->ns->pairs, &hosts);
+		ret = held_add_message(&m->ns->held, &h, &m->ns->pairs, &hosts);
 	}
 	for (size_t i = 0; i < m->saved.num_uncovered && !ret; i++) {
 		const struct held_message h = place_held_message(m, &m->saved.uncovered[i]);

@@ -57,7 +57,7 @@ static struct endpoint make_raw_endpoint(const struct steered_hosts *hosts, uint
 					 int64_t t)
 {
 	int64_t origin = hosts->host[number].origin;
-	int64_t raw = polyline_at(&hosts->steering[number].map, t);
+	int64_t raw = polyline_evaluate(&hosts->steering[number].map, t);
 
 	return (struct endpoint){ number, origin, raw - origin };
 }
@@ -222,8 +222,8 @@ static int pass_ready_messages(struct held *held, struct pairs *pairs,
 	return ret;
 }
 
-int held_add(struct held *held, const struct held_message *m, struct pairs *pairs,
-	     const struct steered_hosts *hosts)
+int held_add_message(struct held *held, const struct held_message *m, struct pairs *pairs,
+		     const struct steered_hosts *hosts)
 {
 	int ret = 0;
 
@@ -240,7 +240,7 @@ int held_add(struct held *held, const struct held_message *m, struct pairs *pair
 	return 0;
 }
 
-int held_settle(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts)
+int held_pass_final(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts)
 {
 	int ret;
 
@@ -255,7 +255,7 @@ int held_settle(struct held *held, struct pairs *pairs, const struct steered_hos
 	return ret ? ret : pass_uncovered(held, pairs, hosts);
 }
 
-int early_keep(struct early *early, const struct held_message *m)
+int early_keep_message(struct early *early, const struct held_message *m)
 {
 	if (array_grow(&early->message, &early->room, early->num, sizeof(*early->message)))
 		return -ENOMEM;

@@ -66,14 +66,14 @@ struct steered_hosts {
  * Defer a message, and pass deferred messages that are ready to @pairs. Return 0, or -ENOMEM if the
  * message was not added.
  */
-int held_add(struct held *held, const struct held_message *m, struct pairs *pairs,
-	     const struct steered_hosts *hosts);
+int held_add_message(struct held *held, const struct held_message *m, struct pairs *pairs,
+		     const struct steered_hosts *hosts);
 
 /*
  * Pass to @pairs all messages whose times no later reading can change, according to the promises.
  * Return 0 or -ENOMEM.
  */
-int held_settle(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts);
+int held_pass_final(struct held *held, struct pairs *pairs, const struct steered_hosts *hosts);
 
 /*
  * Keep a message that was rejected because no readings cover its time, if the message belongs to
@@ -82,7 +82,7 @@ int held_settle(struct held *held, struct pairs *pairs, const struct steered_hos
 int held_keep_uncovered(struct held *held, const struct held_message *m);
 
 /* Keep a message. @early must have fewer than MOST_EARLY messages. Return 0 or -ENOMEM. */
-int early_keep(struct early *early, const struct held_message *m);
+int early_keep_message(struct early *early, const struct held_message *m);
 
 void held_release(struct held *held);
 

@@ -67,7 +67,7 @@ static size_t find_corner_after(const struct polyline *l, int64_t at, size_t off
 	return lo;
 }
 
-int64_t polyline_at(const struct polyline *l, int64_t x)
+int64_t polyline_evaluate(const struct polyline *l, int64_t x)
 {
 	const struct corner *a = l->corner, *b;
 
@@ -82,7 +82,7 @@ int64_t polyline_at(const struct polyline *l, int64_t x)
 	return interpolate_line(b[-1].x, b[-1].y, b->x, b->y, x);
 }
 
-int64_t polyline_inverse(const struct polyline *l, int64_t y)
+int64_t polyline_invert(const struct polyline *l, int64_t y)
 {
 	const struct corner *a = l->corner, *b;
 
@@ -97,7 +97,7 @@ int64_t polyline_inverse(const struct polyline *l, int64_t y)
 	return interpolate_line(b[-1].y, b[-1].x, b->y, b->x, y);
 }
 
-void polyline_thin(struct polyline *l, double tolerance)
+void polyline_drop_corners(struct polyline *l, double tolerance)
 {
 	struct corner *c = l->corner;
 	size_t kept = 0, i = 1;

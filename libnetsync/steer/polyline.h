@@ -27,15 +27,15 @@ struct polyline {
 int polyline_add(struct polyline *l, int64_t x, int64_t y);
 
 /* Return y at @x, or x at @y, rounded to 1 ns. */
-int64_t polyline_at(const struct polyline *l, int64_t x);
-int64_t polyline_inverse(const struct polyline *l, int64_t y);
+int64_t polyline_evaluate(const struct polyline *l, int64_t x);
+int64_t polyline_invert(const struct polyline *l, int64_t y);
 
 /*
  * Drop corners such that the polyline still passes each of them within @tolerance ns. The swing
  * filter (Elmeleegy et al., VLDB 2009) maintains a cone of lines that start at the last kept corner
  * and pass all later corners.
  */
-void polyline_thin(struct polyline *l, double tolerance);
+void polyline_drop_corners(struct polyline *l, double tolerance);
 
 void polyline_release(struct polyline *l);
 

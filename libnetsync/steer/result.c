@@ -66,12 +66,12 @@ static int64_t convert_to_reference_raw(const struct translation *t, int64_t raw
 
 static int64_t convert_own_time(const struct translation *t, int64_t own)
 {
-	int64_t raw = polyline_at(&t->host->map, own);
+	int64_t raw = polyline_evaluate(&t->host->map, own);
 
 	/* The reference's own times are exact. Do not round them in both maps. */
 	if (t->host == t->reference)
 		return own;
-	return polyline_inverse(&t->reference->map, convert_to_reference_raw(t, raw));
+	return polyline_invert(&t->reference->map, convert_to_reference_raw(t, raw));
 }
 
 /*
@@ -177,7 +177,7 @@ static int compose_functions(struct translation *t, const struct netsync_model *
 	for (size_t i = 0; !ret && i < host->num; i++)
 		ret = add_instant(t, host->corner[i].x);
 	for (uint32_t i = 1; !ret && i < m->num_segments; i++)
-		ret = add_instant(t, polyline_inverse(host, m->segments[i].from_ns));
+		ret = add_instant(t, polyline_invert(host, m->segments[i].from_ns));
 	for (size_t i = 0; !ret && i < ref->num; i++)
 		ret = add_instant(t, find_time_of_host(t, ref->corner[i].x));
 	if (ret)
@@ -185,7 +185,7 @@ static int compose_functions(struct translation *t, const struct netsync_model *
 	sort_instants(t);
 	for (size_t i = 0; !ret && i < t->num; i++)
 		ret = polyline_add(&t->whole, t->instant[i], convert_own_time(t, t->instant[i]));
-	polyline_thin(&t->whole, TOLERANCE);
+	polyline_drop_corners(&t->whole, TOLERANCE);
 	return ret;
 }
 
@@ -258,7 +258,7 @@ static struct range compute_raw_range_within(const struct netsync_clock *clock,
 {
 	struct range r = { INT64_MIN, INT64_MAX };
 
-	if (netsync_interval(clock, polyline_at(&host->map, own), &r.lo, &r.hi))
+	if (netsync_interval(clock, polyline_evaluate(&host->map, own), &r.lo, &r.hi))
 		return (struct range){ INT64_MIN, INT64_MAX };
 	error += error / DRIFT;
 	if (r.lo > INT64_MIN)
@@ -279,7 +279,7 @@ static struct range compute_raw_range(const struct translation *t, int64_t own)
 static struct netsync_knot make_own_knot(const struct translation *t, int64_t own)
 {
 	struct netsync_knot k = { own, NETSYNC_UNKNOWN, NETSYNC_UNKNOWN };
-	int64_t at = polyline_at(&t->whole, own);
+	int64_t at = polyline_evaluate(&t->whole, own);
 	struct range r;
 
 	if (t->host == t->reference)
@@ -287,7 +287,7 @@ static struct netsync_knot make_own_knot(const struct translation *t, int64_t ow
 	/* At the limit of the result, bounds are unknown. */
 	if (own == t->reach.lo || own == t->reach.hi)
 		return k;
-	r = shown_range(&t->shown, compute_raw_range(t, own));
+	r = shown_find_range(&t->shown, compute_raw_range(t, own));
 	if (r.lo > INT64_MIN)
 		k.below_ns = widen_distance(clamp_to_int64((__int128)at - r.lo));
 	if (r.hi < INT64_MAX)
@@ -374,7 +374,7 @@ static int convert_knots(struct translation *t, struct netsync_model *m,
 		return 0;
 	t->num = 0;
 	for (uint32_t i = 0; !ret && i < num_old; i++)
-		ret = add_instant(t, polyline_inverse(&t->host->map, old[i].time_ns));
+		ret = add_instant(t, polyline_invert(&t->host->map, old[i].time_ns));
 	for (size_t i = 0; !ret && i < t->whole.num; i++)
 		ret = add_instant(t, t->whole.corner[i].x);
 	if (!ret)
@@ -417,7 +417,7 @@ static int64_t convert_deviation(const struct translation *t, const struct netsy
 	const int64_t first = raw->deviations[0].time_ns;
 	const int64_t last = raw->deviations[raw->num_deviations - 1].time_ns;
 	/* Converting the time of a knot back may give a raw time that is 1 ns outside. */
-	const int64_t at = max64(first, min64(last, polyline_at(&t->host->map, own)));
+	const int64_t at = max64(first, min64(last, polyline_evaluate(&t->host->map, own)));
 	const int64_t deviation = netsync_deviation(t->clock, at);
 
 	if (t->host == t->reference)
@@ -457,12 +457,12 @@ static int convert_deviations(struct translation *t, struct netsync_model *m,
 	m->num_deviations = 0;
 	if (!raw.num_deviations)
 		return 0;
-	own.lo = polyline_inverse(&t->host->map, raw.deviations[0].time_ns);
-	own.hi = polyline_inverse(&t->host->map, raw.deviations[raw.num_deviations - 1].time_ns);
+	own.lo = polyline_invert(&t->host->map, raw.deviations[0].time_ns);
+	own.hi = polyline_invert(&t->host->map, raw.deviations[raw.num_deviations - 1].time_ns);
 	t->num = 0;
 	ret = add_instants_of_all_doubts(t);
 	for (uint32_t i = 0; !ret && i < raw.num_deviations; i++)
-		ret = add_instant(t, polyline_inverse(&t->host->map, raw.deviations[i].time_ns));
+		ret = add_instant(t, polyline_invert(&t->host->map, raw.deviations[i].time_ns));
 	sort_instants(t);
 	*deviations = ret ? NULL : calloc(t->num + 1, sizeof(**deviations));
 	if (!*deviations)
@@ -560,7 +560,7 @@ static int merge_steps(struct host *h, const struct steering *s)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < h->num_steps; i++) {
 		step[i] = h->step[i];
-		step[i].time_ns = polyline_inverse(&s->map, step[i].time_ns);
+		step[i].time_ns = polyline_invert(&s->map, step[i].time_ns);
 	}
 	for (size_t i = 0; i < s->num_steps; i++)
 		step[h->num_steps + i] = s->step[i];
@@ -577,7 +577,7 @@ static int merge_steps(struct host *h, const struct steering *s)
  */
 static int64_t convert_time_to_raw(const struct host *h, const struct steering *s, int64_t t)
 {
-	const int64_t raw = polyline_at(&s->map, h->origin + t) - h->origin;
+	const int64_t raw = polyline_evaluate(&s->map, h->origin + t) - h->origin;
 
 	return max64(min64(raw, NETSYNC_MAX_SPAN), -NETSYNC_MAX_SPAN);
 }
@@ -599,7 +599,8 @@ static struct range get_traced_span(const struct host *h)
 	return (struct range){ h->origin + own.lo, h->origin + own.hi };
 }
 
-int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct traced **traced)
+int steered_convert_spans(struct host *host, const struct steered_hosts *hosts,
+			  struct traced **traced)
 {
 	struct traced *was = calloc(hosts->num + 1, sizeof(*was));
 
@@ -631,7 +632,7 @@ int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct 
 	return 0;
 }
 
-void steered_from_raw(struct host *host, uint32_t num, const struct traced *traced)
+void steered_restore_spans(struct host *host, uint32_t num, const struct traced *traced)
 {
 	for (uint32_t i = 0; i < num; i++) {
 		host[i].first = traced[i].first;
@@ -694,12 +695,12 @@ static void check_uncovered(const struct host *host, const struct steered_hosts 
 
 static void convert_span_from_raw(struct host *h, const struct steering *s)
 {
-	h->span.lo = polyline_inverse(&s->map, h->origin + h->span.lo) - h->origin;
-	h->span.hi = polyline_inverse(&s->map, h->origin + h->span.hi) - h->origin;
+	h->span.lo = polyline_invert(&s->map, h->origin + h->span.lo) - h->origin;
+	h->span.hi = polyline_invert(&s->map, h->origin + h->span.hi) - h->origin;
 }
 
-int steered_results(struct host *host, const struct steered_hosts *hosts, const struct held *held,
-		    uint32_t reference)
+int steered_convert_results(struct host *host, const struct steered_hosts *hosts,
+			    const struct held *held, uint32_t reference)
 {
 	const struct steering *ref = &hosts->steering[reference];
 	int ret = 0;

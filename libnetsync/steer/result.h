@@ -17,17 +17,18 @@ struct traced {
  * Convert the hosts' spans to raw time, and set time_error. *@traced contains the original spans,
  * and must be freed. Return 0 or -ENOMEM.
  */
-int steered_to_raw(struct host *host, const struct steered_hosts *hosts, struct traced **traced);
+int steered_convert_spans(struct host *host, const struct steered_hosts *hosts,
+			  struct traced **traced);
 
 /* Restore the original spans. */
-void steered_from_raw(struct host *host, uint32_t num, const struct traced *traced);
+void steered_restore_spans(struct host *host, uint32_t num, const struct traced *traced);
 
 /*
  * Convert the clocks, steps and spans of all hosts from raw time. If the uncovered messages in
  * @held reveal that a clock was stepped, the bounds at their times are unknown. Return 0 or
  * -ENOMEM.
  */
-int steered_results(struct host *host, const struct steered_hosts *hosts, const struct held *held,
-		    uint32_t reference);
+int steered_convert_results(struct host *host, const struct steered_hosts *hosts,
+			    const struct held *held, uint32_t reference);
 
 #endif

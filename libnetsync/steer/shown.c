@@ -56,8 +56,8 @@ static int add_breaks_of_doubts(struct shown *s)
 		return -ENOMEM;
 	for (size_t i = 0; !ret && i < n; i++) {
 		const struct raw_doubt *d = &c->doubt[i];
-		int64_t from = polyline_at(&c->map, d->at.lo);
-		int64_t until = polyline_at(&c->map, d->at.hi);
+		int64_t from = polyline_evaluate(&c->map, d->at.lo);
+		int64_t until = polyline_evaluate(&c->map, d->at.hi);
 
 		/*
 		 * All other raw times show times outside of this interval, because its larger error
@@ -147,7 +147,7 @@ void shown_release(struct shown *s)
 static int64_t find_last_shown(const struct shown *s, int64_t raw)
 {
 	const struct steering *c = s->clock;
-	int64_t x = polyline_inverse(&c->map, add_times_clamped(raw, c->error));
+	int64_t x = polyline_invert(&c->map, add_times_clamped(raw, c->error));
 	size_t reached = SEARCH(s->doubtful, c->num_doubts, from, raw, true);
 
 	if (reached) {
@@ -156,8 +156,8 @@ static int64_t find_last_shown(const struct shown *s, int64_t raw)
 
 		x = max64(x,
 			  min64(most,
-				polyline_inverse(&c->map,
-						 add_times_clamped(raw, raw_doubt_get_error(d)))));
+				polyline_invert(&c->map,
+						add_times_clamped(raw, raw_doubt_get_error(d)))));
 	}
 	return x;
 }
@@ -165,7 +165,7 @@ static int64_t find_last_shown(const struct shown *s, int64_t raw)
 static int64_t find_first_shown(const struct shown *s, int64_t raw)
 {
 	const struct steering *c = s->clock;
-	int64_t x = polyline_inverse(&c->map, add_times_clamped(raw, -c->error));
+	int64_t x = polyline_invert(&c->map, add_times_clamped(raw, -c->error));
 	size_t passed = NUM_BEFORE(s->doubtful, c->num_doubts, until, raw);
 
 	if (passed < c->num_doubts) {
@@ -174,13 +174,13 @@ static int64_t find_first_shown(const struct shown *s, int64_t raw)
 
 		x = min64(x,
 			  max64(least,
-				polyline_inverse(&c->map,
-						 add_times_clamped(raw, -raw_doubt_get_error(d)))));
+				polyline_invert(&c->map,
+						add_times_clamped(raw, -raw_doubt_get_error(d)))));
 	}
 	return x;
 }
 
-struct range shown_range(const struct shown *s, struct range raw)
+struct range shown_find_range(const struct shown *s, struct range raw)
 {
 	if (raw.lo > INT64_MIN)
 		raw.lo = find_first_shown(s, raw.lo);

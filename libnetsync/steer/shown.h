@@ -37,8 +37,8 @@ struct doubtful {
 struct shown {
 	const struct steering *clock;
 	struct doubtful *doubtful; /* one for each untrusted interval, in order */
-	struct breaks lo;	   /* values of raw.lo at which shown_range().lo bends */
-	struct breaks hi;	   /* values of raw.hi at which shown_range().hi bends */
+	struct breaks lo;	   /* values of raw.lo at which shown_find_range().lo bends */
+	struct breaks hi;	   /* values of raw.hi at which shown_find_range().hi bends */
 };
 
 /*
@@ -52,6 +52,6 @@ void shown_release(struct shown *s);
  * Return the range of times that the clock may have shown within a range of raw times. Unknown ends
  * remain unknown.
  */
-struct range shown_range(const struct shown *s, struct range raw);
+struct range shown_find_range(const struct shown *s, struct range raw);
 
 #endif

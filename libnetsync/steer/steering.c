@@ -423,7 +423,7 @@ static int add_clock_step(struct steering *s, const struct clock_point *p)
 		return ret ? ret : polyline_add(&s->map, until, raw - 1);
 	}
 	s->map.slope_after = 1;
-	from = polyline_at(&s->map, next->t);
+	from = polyline_evaluate(&s->map, next->t);
 	remove_corners_from(&s->map, next->t);
 	ret = polyline_add(&s->map, next->t, from);
 	if (!ret)
@@ -589,7 +589,7 @@ static int64_t compute_used_error(const struct steering *s)
 
 	if (!s->has_used)
 		return 0;
-	most = llabs(polyline_at(map, s->used_until) - s->used_until);
+	most = llabs(polyline_evaluate(map, s->used_until) - s->used_until);
 	for (size_t i = 0; i < map->num && map->corner[i].x <= s->used_until; i++)
 		most = max64(most, llabs(map->corner[i].y - map->corner[i].x));
 	for (size_t i = 0; i < s->num_doubts && s->doubt[i].at.lo <= s->used_until; i++)
@@ -706,9 +706,9 @@ bool steering_has_unreported(const struct steering *s, struct range span)
 		const struct raw_doubt *d;
 
 		if (u->lo > INT64_MIN)
-			own.lo = max64(own.lo, polyline_inverse(&s->map, u->lo));
+			own.lo = max64(own.lo, polyline_invert(&s->map, u->lo));
 		if (u->hi < INT64_MAX)
-			own.hi = min64(own.hi, polyline_inverse(&s->map, u->hi));
+			own.hi = min64(own.hi, polyline_invert(&s->map, u->hi));
 		if (own.lo >= own.hi)
 			continue;
 		d = steering_find_doubt(s, own.lo + 1);

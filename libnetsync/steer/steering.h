@@ -36,7 +36,7 @@ struct clock_point {
 struct raw_doubt {
 	struct range at; /* times on the host's clock */
 	int64_t error;	 /* maximum error, ns; invalid if given_up */
-	bool given_up;	 /* messages are inconsistent with @error; set by steered_results() */
+	bool given_up; /* messages are inconsistent with @error; set by steered_convert_results() */
 };
 
 /* Return the maximum error of raw time in an untrusted interval, ns. */

@@ -186,14 +186,14 @@ static void run_all_requests(void)
 {
 	remotes_wait(&rec.all, 0);
 	check_all_diagnoses();
-	hosts_create(&rec);
+	hosts_create_sessions(&rec);
 	record_beacon_start(&rec);
-	hosts_start(&rec);
+	hosts_start_sessions(&rec);
 	request_all_status();
-	hosts_renew(&rec);
+	hosts_renew_sessions(&rec);
 	hosts_stop(&rec);
 	record_beacon_stop(&rec);
-	hosts_pull(&rec);
+	hosts_pull_traces(&rec);
 	for (unsigned int i = 0; i < NUM; i++) {
 		files_name_namespaces(folder, &hosts[i]);
 		clocks_write_file(folder, &hosts[i]);

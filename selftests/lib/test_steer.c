@@ -19,19 +19,19 @@ static void test_lines_go_both_ways(void **state)
 	struct polyline l = { .slope_before = 2, .slope_after = 0.5 };
 
 	(void)state;
-	assert_int_equal(polyline_at(&l, 5), 5);
-	assert_int_equal(polyline_inverse(&l, 5), 5);
+	assert_int_equal(polyline_evaluate(&l, 5), 5);
+	assert_int_equal(polyline_invert(&l, 5), 5);
 	assert_int_equal(polyline_add(&l, EPOCH, 100), 0);
 	assert_int_equal(polyline_add(&l, EPOCH + 10, 200), 0);
 	assert_int_equal(polyline_add(&l, EPOCH + 10, 300), 0);
 	assert_int_equal(polyline_add(&l, EPOCH + 20, 210), 0);
 	assert_int_equal(l.num, 3);
-	assert_int_equal(polyline_at(&l, EPOCH - 3), 94);
-	assert_int_equal(polyline_at(&l, EPOCH + 4), 140);
-	assert_int_equal(polyline_at(&l, EPOCH + 15), 205);
-	assert_int_equal(polyline_at(&l, EPOCH + 30), 215);
+	assert_int_equal(polyline_evaluate(&l, EPOCH - 3), 94);
+	assert_int_equal(polyline_evaluate(&l, EPOCH + 4), 140);
+	assert_int_equal(polyline_evaluate(&l, EPOCH + 15), 205);
+	assert_int_equal(polyline_evaluate(&l, EPOCH + 30), 215);
 	for (int64_t y = 90; y < 220; y += 5)
-		assert_in_range(llabs(polyline_at(&l, polyline_inverse(&l, y)) - y), 0, 5);
+		assert_in_range(llabs(polyline_evaluate(&l, polyline_invert(&l, y)) - y), 0, 5);
 	polyline_release(&l);
 }
 
@@ -48,10 +48,11 @@ static void test_lines_are_thinned(void **state)
 		assert_int_equal(polyline_add(&l, x * 1000000, y), 0);
 		assert_int_equal(polyline_add(&all, x * 1000000, y), 0);
 	}
-	polyline_thin(&l, 2);
+	polyline_drop_corners(&l, 2);
 	assert_in_range(l.num, 3, 40);
 	for (size_t i = 0; i < all.num; i++)
-		assert_in_range(llabs(polyline_at(&l, all.corner[i].x) - all.corner[i].y), 0, 3);
+		assert_in_range(llabs(polyline_evaluate(&l, all.corner[i].x) - all.corner[i].y), 0,
+				3);
 	polyline_release(&l);
 	polyline_release(&all);
 }

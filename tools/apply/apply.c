@@ -464,7 +464,7 @@ static bool parse_output_folder_option(void *at, const struct option_row *row, c
 /* ---- copies next to their traces ---------------------------------------- */
 
 /* Name of a copy's directory: the trace's name with this suffix. */
-#define BESIDE "-corrected"
+#define CORRECTED_SUFFIX "-corrected"
 
 /*
  * Return the path of the directory for a trace's copy, which is next to the trace. The caller frees
@@ -492,7 +492,7 @@ static char *get_folder_of_trace(const char *trace)
 			return NULL;
 		path = real;
 	}
-	if (!path || asprintf(&folder, "%s" BESIDE, path) < 0) {
+	if (!path || asprintf(&folder, "%s" CORRECTED_SUFFIX, path) < 0) {
 		complain_no_memory();
 		folder = NULL;
 	}
@@ -501,19 +501,19 @@ static char *get_folder_of_trace(const char *trace)
 }
 
 /* Copies next to their traces. Each copy has a directory of its own. */
-struct besides {
+struct separate_copies {
 	const struct apply_settings *set;
 	char **folders; /* output directories; an element is NULL after a failure */
 	int whole, part;
 };
 
 /* Copy one trace. This is the function work of struct crew_work. */
-static int apply_one_beside(void *data, size_t index)
+static int apply_one_original(void *data, size_t index)
 {
-	const struct besides *besides = data;
-	struct apply_settings one = *besides->set;
+	const struct separate_copies *copies = data;
+	struct apply_settings one = *copies->set;
 
-	one.output = besides->folders[index];
+	one.output = copies->folders[index];
 	one.traces = &one.traces[index];
 	/*
 	 * If there are several traces, each is copied by one job. A single trace may use all jobs.
@@ -523,29 +523,29 @@ static int apply_one_beside(void *data, size_t index)
 	return one.output ? apply_to_output(&one) : EXIT_BAD;
 }
 
-static bool finish_copy_beside(void *data, size_t index, int status)
+static bool count_finished_copy(void *data, size_t index, int status)
 {
-	struct besides *besides = data;
+	struct separate_copies *copies = data;
 
 	if (status != EXIT_BAD)
-		puts(besides->folders[index]);
-	besides->whole += status == EXIT_DONE;
-	besides->part += status == EXIT_PARTIAL;
+		puts(copies->folders[index]);
+	copies->whole += status == EXIT_DONE;
+	copies->part += status == EXIT_PARTIAL;
 	return !interrupted;
 }
 
-static const struct crew_work copying_beside = {
-	.work = apply_one_beside,
-	.done = finish_copy_beside,
+static const struct crew_work copying_next_to_originals = {
+	.work = apply_one_original,
+	.done = count_finished_copy,
 };
 
 /* Write a copy next to each trace. */
-static int apply_beside(const struct apply_settings *set)
+static int apply_next_to_originals(const struct apply_settings *set)
 {
-	struct besides besides = { .set = set };
+	struct separate_copies copies = { .set = set };
 
-	besides.folders = calloc((size_t)set->num_traces, sizeof(*besides.folders));
-	if (!besides.folders) {
+	copies.folders = calloc((size_t)set->num_traces, sizeof(*copies.folders));
+	if (!copies.folders) {
 		complain_no_memory();
 		return EXIT_BAD;
 	}
@@ -553,19 +553,19 @@ static int apply_beside(const struct apply_settings *set)
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
 	for (int i = 0; i < set->num_traces; i++)
-		besides.folders[i] = get_folder_of_trace(set->traces[i]);
-	crew_run(set->jobs, (size_t)set->num_traces, &copying_beside, &besides);
+		copies.folders[i] = get_folder_of_trace(set->traces[i]);
+	crew_run(set->jobs, (size_t)set->num_traces, &copying_next_to_originals, &copies);
 	for (int i = 0; i < set->num_traces; i++)
-		free(besides.folders[i]);
-	free(besides.folders);
-	return interrupted || !(besides.whole || besides.part) ? EXIT_BAD :
-	       besides.whole == set->num_traces		       ? EXIT_DONE :
-								 EXIT_PARTIAL;
+		free(copies.folders[i]);
+	free(copies.folders);
+	return interrupted || !(copies.whole || copies.part) ? EXIT_BAD :
+	       copies.whole == set->num_traces		     ? EXIT_DONE :
+							       EXIT_PARTIAL;
 }
 
 static int apply_on_this_host(const struct apply_settings *set)
 {
-	return set->output ? apply_to_output(set) : apply_beside(set);
+	return set->output ? apply_to_output(set) : apply_next_to_originals(set);
 }
 
 static int apply_on_other_hosts(const struct apply_settings *set)
@@ -584,7 +584,7 @@ static int apply_on_other_hosts(const struct apply_settings *set)
 }
 
 /* Copy traces of this machine, and have other hosts copy theirs. */
-static int apply_everywhere(const struct apply_settings *set)
+static int apply_on_all_machines(const struct apply_settings *set)
 {
 	struct apply_settings here = *set;
 	int status, there;
@@ -613,7 +613,7 @@ static const struct option_row options[] = {
 	       parse_text_option, .at = offsetof(struct apply_settings, model)),
 	OPTION("output", 'o', "DIR",
 	       "write the copies to the new directory DIR\n"
-	       "(default: TRACE" BESIDE " next to each TRACE)",
+	       "(default: TRACE" CORRECTED_SUFFIX " next to each TRACE)",
 	       parse_output_folder_option, .at = offsetof(struct apply_settings, output)),
 	OPTION("merge", 0, "FILE",
 	       "merge the packets of all captures into one pcapng file, in the\n"
@@ -694,5 +694,5 @@ int cmd_apply(int argc, char **argv)
 	set.asked_jobs = set.jobs;
 	if (!set.jobs)
 		set.jobs = count_processors();
-	return set.merge.path ? apply_merge(&set) : apply_everywhere(&set);
+	return set.merge.path ? apply_merge(&set) : apply_on_all_machines(&set);
 }

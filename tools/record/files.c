@@ -130,7 +130,8 @@ static void move_session(const char *session, const char *hostname, const char *
 	rmdir(session);
 }
 
-void files_collect(const char *dir, const struct relay *relay, const struct recorded_host *host)
+void files_collect_traces(const char *dir, const struct relay *relay,
+			  const struct recorded_host *host)
 {
 	const char *hostname = member_get_text(host->remote->hello, "hostname");
 
@@ -183,7 +184,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 	free(path);
 }
 
-void files_refuse(const struct relay *relay)
+void files_warn_of_unexpected(const struct relay *relay)
 {
 	DIR *dir = opendir(relay->folder);
 	struct dirent *entry;

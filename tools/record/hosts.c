@@ -134,7 +134,7 @@ static void choose_transfer(struct record_run *rec, struct recorded_host *host)
 	host->pull = true;
 }
 
-unsigned int hosts_create(struct record_run *rec)
+unsigned int hosts_create_sessions(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++) {
 		struct recorded_host *host = &rec->hosts[i];
@@ -150,7 +150,7 @@ unsigned int hosts_create(struct record_run *rec)
 	return drop_failed_hosts(rec);
 }
 
-unsigned int hosts_start(struct record_run *rec)
+unsigned int hosts_start_sessions(struct record_run *rec)
 {
 	ask_recording(rec, "start");
 	remotes_wait(&rec->all, 0);
@@ -189,7 +189,7 @@ static void report_gap(const struct record_run *rec, const struct recorded_host 
 		 format_duration(to, now_ns() - rec->started_ns));
 }
 
-unsigned int hosts_renew(struct record_run *rec)
+unsigned int hosts_renew_sessions(struct record_run *rec)
 {
 	unsigned int num;
 
@@ -381,7 +381,7 @@ void hosts_stop(struct record_run *rec)
 	report_own_traffic(rec);
 }
 
-void hosts_pull(struct record_run *rec)
+void hosts_pull_traces(struct record_run *rec)
 {
 	bool any = false;
 
@@ -399,7 +399,7 @@ void hosts_pull(struct record_run *rec)
 	drop_failed_hosts(rec);
 }
 
-void hosts_keep(struct record_run *rec)
+void hosts_keep_traces(struct record_run *rec)
 {
 	for (unsigned int i = 0; i < rec->all.num; i++)
 		if (rec->hosts[i].recording && rec->hosts[i].remote->ready && !hurried)

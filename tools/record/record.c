@@ -473,7 +473,7 @@ static bool renew_recordings(struct record_run *rec)
 	}
 	if (rec->relay.folder && !renew_relay(rec))
 		return false;
-	return hosts_renew(rec);
+	return hosts_renew_sessions(rec);
 }
 
 static void wait_for_recording_end(struct record_run *rec)
@@ -506,7 +506,7 @@ static void collect_traces(struct record_run *rec)
 	relay_stop(&rec->relay);
 	for (unsigned int i = 0; i < rec->all.num && rec->hosts; i++) {
 		if (!rec->hosts[i].pull && rec->relay.folder)
-			files_collect(rec->dir, &rec->relay, &rec->hosts[i]);
+			files_collect_traces(rec->dir, &rec->relay, &rec->hosts[i]);
 		if (rec->made_dir) {
 			files_name_namespaces(rec->dir, &rec->hosts[i]);
 			clocks_write_file(rec->dir, &rec->hosts[i]);
@@ -514,7 +514,7 @@ static void collect_traces(struct record_run *rec)
 	}
 	if (!rec->relay.folder)
 		return;
-	files_refuse(&rec->relay);
+	files_warn_of_unexpected(&rec->relay);
 	unlink(rec->relay.log);
 }
 
@@ -628,7 +628,8 @@ static bool create_traces(struct record_run *rec)
 		rec->all.forward[0] = rec->relay.ports[RELAY_CONTROL];
 		rec->all.forward[1] = rec->relay.ports[RELAY_DATA];
 	}
-	return remotes_connect(&rec->all) && !interrupted && hosts_create(rec) && !interrupted;
+	return remotes_connect(&rec->all) && !interrupted && hosts_create_sessions(rec) &&
+	       !interrupted;
 }
 
 /*
@@ -687,7 +688,7 @@ static bool start_traces(struct record_run *rec)
 		return false;
 	/* Start beacons before the traces begin, so that their setup is not recorded. */
 	record_beacon_start(rec);
-	return !interrupted && hosts_start(rec);
+	return !interrupted && hosts_start_sessions(rec);
 }
 
 /* Record until something ends the recording. Return false if nothing was recorded. */
@@ -714,9 +715,9 @@ static bool record_until_stopped(struct record_run *rec)
 	}
 	end_recorded_command(rec);
 	if (rec->stay)
-		hosts_keep(rec);
+		hosts_keep_traces(rec);
 	else if (!rec->via)
-		hosts_pull(rec);
+		hosts_pull_traces(rec);
 	return true;
 }
 

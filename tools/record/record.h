@@ -77,14 +77,15 @@ bool files_put_data(const char *dir, struct remote *remote, struct json_object *
  * Move the traces of a host from the relay daemon's directory to @dir/HOST. The traces of
  * several sessions are moved to @dir/HOST/1 and so on.
  */
-void files_collect(const char *dir, const struct relay *relay, const struct recorded_host *host);
+void files_collect_traces(const char *dir, const struct relay *relay,
+			  const struct recorded_host *host);
 /* Write the names of a host's network namespaces to @dir/HOST/netsync-namespaces. */
 void files_name_namespaces(const char *dir, const struct recorded_host *host);
 /*
  * Warn about traces that remain in the relay daemon's directory. Anyone who can reach the daemon
  * can send traces.
  */
-void files_refuse(const struct relay *relay);
+void files_warn_of_unexpected(const struct relay *relay);
 
 /* ---- the recording --------------------------------------------------------- */
 
@@ -224,13 +225,13 @@ void record_beacon_stop(struct record_run *rec);
  * Create and start sessions. If this fails on a host, the host does not record, and the
  * recording is partial. Return the number of hosts that record.
  */
-unsigned int hosts_create(struct record_run *rec);
-unsigned int hosts_start(struct record_run *rec);
+unsigned int hosts_create_sessions(struct record_run *rec);
+unsigned int hosts_start_sessions(struct record_run *rec);
 /*
  * Create and start new sessions on hosts that need them, and report missing data. Return the
  * number of hosts that record.
  */
-unsigned int hosts_renew(struct record_run *rec);
+unsigned int hosts_renew_sessions(struct record_run *rec);
 /*
  * End the recording on hosts that have sent more than the quota, and disconnect those
  * that continue to send.
@@ -248,9 +249,9 @@ void host_stop(struct record_run *rec, struct recorded_host *host);
 /* Stop all hosts, wait until all data has arrived, and report missing data. */
 void hosts_stop(struct record_run *rec);
 /* Copy the traces of hosts that recorded to their own disks. */
-void hosts_pull(struct record_run *rec);
+void hosts_pull_traces(struct record_run *rec);
 /* Leave the traces on the hosts, and print where they are. */
-void hosts_keep(struct record_run *rec);
+void hosts_keep_traces(struct record_run *rec);
 /* Display which share of the traces was copied, as remotes.show. */
 bool hosts_show_pull(struct remotes *all, struct progress *line);
 

@@ -139,7 +139,7 @@ static void print_wrong_checks(FILE *out, const struct diagnosis *diag)
 	}
 }
 
-void examine_briefly(struct diagnosis *diag, enum job job)
+void examine_job_briefly(struct diagnosis *diag, enum job job)
 {
 	struct diagnosis all = {
 		.roles = diag->roles,

@@ -196,8 +196,8 @@ static int diagnose_machines(struct doctor_settings *set, struct diagnosis *diag
 		diags[i].job = set->job;
 	run_checks(&diags[0]);
 	if (is_general) {
-		examine_briefly(&diags[0], JOB_TRACE_CMD);
-		examine_briefly(&diags[0], JOB_LTTNG);
+		examine_job_briefly(&diags[0], JOB_TRACE_CMD);
+		examine_job_briefly(&diags[0], JOB_LTTNG);
 	}
 	for (unsigned int i = 0; i < num; i++)
 		diags[i + 1].host = set->all.list[i]->name;

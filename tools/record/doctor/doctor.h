@@ -54,7 +54,7 @@ struct diagnosis {
  */
 void run_checks(struct diagnosis *diag);
 /* Check whether @job will succeed on this machine, and add one finding with the result. */
-void examine_briefly(struct diagnosis *diag, enum job job);
+void examine_job_briefly(struct diagnosis *diag, enum job job);
 void diagnosis_free(struct diagnosis *diag);
 
 /*
