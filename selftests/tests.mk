@@ -38,6 +38,11 @@ $(BUILD)/selftests/field/test_neighbours: selftests/field/test_neighbours.c \
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
 
+$(BUILD)/selftests/field/test_child: selftests/field/test_child.c \
+		$(BUILD)/tools/common/child.o $(BUILD)/tools/common/now.o
+	@mkdir -p $(@D)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka
+
 $(BUILD)/selftests/field/test_buffers: selftests/field/test_buffers.c \
 		$(BUILD)/tools/record/agent/buffers.o
 	@mkdir -p $(@D)

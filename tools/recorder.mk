@@ -13,8 +13,8 @@ BPF_SRC := $(addprefix tools/recorder/,probes.c probe-objects.c probe-reason.c l
 RECORDER_SRC := $(filter-out %.bpf.c $(if $(RECORDER_LACKS),$(BPF_SRC),tools/recorder/no-bpf.c), \
 	$(wildcard tools/recorder/*.c))
 # Objects of files that the recorder shares with other programs, compiled with its own flags.
-RECORDER_SHARED := $(addprefix $(BUILD)/tools/recorder/common/,clock-reading.o clock-watch.o \
-	container.o now.o)
+RECORDER_SHARED := $(addprefix $(BUILD)/tools/recorder/common/,child.o clock-reading.o \
+	clock-watch.o container.o now.o)
 RECORDER_OBJ := $(RECORDER_SRC:%.c=$(BUILD)/%.o) $(RECORDER_SHARED)
 # BPF programs: the first one uses features of Linux 6.12, the second one does not.
 PROBES := $(BUILD)/tools/recorder/probes-pages.bpf.o $(BUILD)/tools/recorder/probes.bpf.o

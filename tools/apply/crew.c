@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/progress.h"
@@ -170,15 +171,10 @@ static bool start_process(struct crew *crew)
 
 static void end_crew_process(struct crew *crew, struct crew_process *process)
 {
-	int status;
+	const int status = child_wait(process->pid);
 
-	while (waitpid(process->pid, &status, 0) < 0)
-		if (errno != EINTR) {
-			status = EXIT_BAD << 8;
-			break;
-		}
 	process->status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
-	if (!WIFEXITED(status) && !interrupted)
+	if (WIFSIGNALED(status) && !interrupted)
 		dprintf(process->said[1],
 			"%s: the process that copied this trace was killed by signal %d (%s).\n",
 			complainer, WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/child.h"
 #include "complain.h"
 #include "exit-status.h"
 #include "folders.h"
@@ -496,14 +496,13 @@ static void remove_unfinished_folder(void)
 	if (!unfinished_folder || getpid() != writer)
 		return;
 	if (folder_writer > 0 && !kill(folder_writer, SIGKILL))
-		waitpid(folder_writer, NULL, 0);
+		child_wait(folder_writer);
 	pid = vfork();
 	if (!pid) {
 		execl("/bin/rm", "rm", "-rf", "--", unfinished_folder, NULL);
 		_exit(127);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(pid);
 }
 
 bool output_folder_open(struct output_folder *folder, const char *path)

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/ctf-source.h"
 #include "common/progress.h"
@@ -92,7 +93,6 @@ static void show_group_progress(struct groups *groups, const struct event_group 
 static int wait_for_reader(struct groups *groups, const struct event_group *group, pid_t child)
 {
 	struct pollfd pidfd = { .events = POLLIN };
-	int status = -1;
 
 	pidfd.fd = child > 0 ? pidfd_open(child, 0) : -1;
 	while (pidfd.fd >= 0 && poll(&pidfd, 1, POLL_MS) <= 0)
@@ -100,9 +100,7 @@ static int wait_for_reader(struct groups *groups, const struct event_group *grou
 			show_group_progress(groups, group);
 	if (pidfd.fd >= 0)
 		close(pidfd.fd);
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	return child_wait(child);
 }
 
 /* ---- traces that cannot be read -------------------------------------------- */

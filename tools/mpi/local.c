@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <mpi.h>
 
 #include "../../libnetsync/util/hash.h"
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/input.h"
 #include "local.h"
@@ -291,7 +291,6 @@ void local_close(struct local_traces *local)
 	if (local->child <= 0)
 		return;
 	close(local->fd);
-	while (waitpid(local->child, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(local->child);
 	local->child = 0;
 }

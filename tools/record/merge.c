@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture.h"
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/places.h"
@@ -54,7 +55,7 @@ static void exec_apply(char **traces, int num, const char *model, char *merged)
 
 int captures_merge(const struct record_run *rec, char **traces, int num, const char *model)
 {
-	int status = 0;
+	int status;
 	pid_t pid;
 
 	if (access(model, F_OK)) {
@@ -65,9 +66,8 @@ int captures_merge(const struct record_run *rec, char **traces, int num, const c
 	pid = fork();
 	if (!pid)
 		exec_apply(traces, num, model, rec->merged);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (pid > 0 && WIFEXITED(status))
+	status = child_wait(pid);
+	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	complain("%s was not written: netsync apply was ended.", rec->merged);
 	return EXIT_BAD;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/exit-status.h"
 #include "common/json-value.h"
@@ -356,7 +357,7 @@ static void end_recorded_command(struct record_run *rec)
 	}
 	if (rec->child > 0) {
 		kill(rec->child, SIGKILL);
-		waitpid(rec->child, NULL, 0);
+		child_wait(rec->child);
 	}
 	rec->child = 0;
 }

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/now.h"
 #include "common/signal.h"
@@ -310,8 +311,7 @@ void relay_stop(struct relay *relay)
 	if (relay->pid <= 0)
 		return;
 	close(relay->pipe);
-	while (waitpid(relay->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(relay->pid);
 	relay->pid = 0;
 }
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ask the container runtimes on this host for the names of containers and pods. */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "common/child.h"
 #include "common/now.h"
 #include "containers.h"
 
@@ -17,8 +12,6 @@
 #define ANSWER_SIZE (4u << 20)
 /* What the names of containers of Kubernetes begin with (nerdctl, pkg/labels/k8slabels). */
 #define KUBERNETES_NAME "k8s://"
-/* Time between checks whether a runtime has ended, ms. Chosen. */
-#define END_CHECK_MS 5
 
 /*
  * The output of each command has a container in each line. All but the last print the ID, the
@@ -39,85 +32,18 @@ static const struct {
 
 #define NUM_RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
 
-/* ---- running a runtime ------------------------------------------------------- */
-
-static void exec_runtime(char *const argv[], int output, pid_t parent)
-{
-	const int none = open("/dev/null", O_RDWR);
-
-	/* If the recorder is killed, the runtime must not stay on the host. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	dup2(none, STDIN_FILENO);
-	dup2(output, STDOUT_FILENO);
-	/* Its complaints, such as that its daemon is not running, do not concern the user. */
-	dup2(none, STDERR_FILENO);
-	/* A runtime that is a script has children, which end with it. */
-	setpgid(0, 0);
-	execvp(argv[0], argv);
-	_exit(127);
-}
-
-/* Read until the output ends. Return false if it is later than @end_ns, or if there is too much. */
-static bool read_runtime_output(int fd, char *text, int64_t end_ns)
-{
-	struct pollfd polled = { .fd = fd, .events = POLLIN };
-	size_t length = 0;
-	ssize_t got = 1;
-
-	while (got > 0 && length < ANSWER_SIZE - 1) {
-		const int64_t left_ms = (end_ns - now_ns()) / 1000000;
-
-		if (left_ms <= 0 || poll(&polled, 1, (int)left_ms) <= 0)
-			return false;
-		got = read(fd, text + length, ANSWER_SIZE - 1 - length);
-		length += got > 0 ? (size_t)got : 0;
-	}
-	text[length] = '\0';
-	return !got;
-}
-
-/*
- * Wait until a runtime ends, and kill it at @end_ns, because it may run after the end of its output.
- * Return its status.
- */
-static int wait_for_runtime(pid_t child, int64_t end_ns)
-{
-	int status = -1;
-
-	while (!waitpid(child, &status, WNOHANG)) {
-		if (now_ns() >= end_ns && kill(-child, SIGKILL))
-			kill(child, SIGKILL);
-		poll(NULL, 0, END_CHECK_MS);
-	}
-	return status;
-}
-
 /* Run a runtime. Return its output, to be freed, or NULL if it cannot be used. */
 static char *run_runtime(char *const argv[])
 {
-	const int64_t end_ns = now_ns() + ANSWER_NS;
-	const pid_t parent = getpid();
-	char *text = malloc(ANSWER_SIZE);
-	bool is_read = false;
-	int ends[2], status = -1;
-	pid_t child;
+	const struct child_program program = {
+		.argv = argv,
+		.limit_ns = ANSWER_NS,
+		.most = ANSWER_SIZE,
+	};
+	int status;
+	char *text = child_read_output(&program, &status);
 
-	if (!text || pipe2(ends, O_CLOEXEC)) {
-		free(text);
-		return NULL;
-	}
-	child = fork();
-	if (!child)
-		exec_runtime(argv, ends[1], parent);
-	close(ends[1]);
-	if (child > 0) {
-		is_read = read_runtime_output(ends[0], text, end_ns);
-		status = wait_for_runtime(child, is_read ? end_ns : 0);
-	}
-	close(ends[0]);
-	if (is_read && !status)
+	if (!status)
 		return text;
 	free(text);
 	return NULL;

@@ -16,6 +16,7 @@
 
 #include "agent.h"
 #include "common/argument.h"
+#include "common/child.h"
 #include "common/exit-status.h"
 #include "common/folders.h"
 #include "common/json-value.h"
@@ -258,9 +259,7 @@ static int wait_for_apply(pid_t child, int in)
 		stop_apply(child);
 		return EXIT_BAD;
 	}
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return EXIT_BAD;
+	status = child_wait(child);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 }
 

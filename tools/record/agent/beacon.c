@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent.h"
+#include "common/child.h"
 #include "common/json-value.h"
 #include "remote/beacon.h"
 #include "remote/protocol.h"
@@ -219,7 +219,7 @@ struct json_object *agent_beacon_stop(struct json_object *request)
 		kill(beacon.process, SIGTERM);
 		num = read_beacon_results(peers);
 		kill(beacon.process, SIGKILL);
-		waitpid(beacon.process, NULL, 0);
+		child_wait(beacon.process);
 		close(beacon.results);
 		beacon.process = 0;
 	}

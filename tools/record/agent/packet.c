@@ -13,6 +13,7 @@
 
 #include "agent.h"
 #include "babeltrace/mip.h"
+#include "common/child.h"
 #include "common/ctf-source.h"
 #include "common/folders.h"
 #include "common/now.h"
@@ -182,6 +183,6 @@ void packet_stop_decoding(void)
 	if (job.pid <= 0)
 		return;
 	kill(job.pid, SIGKILL);
-	waitpid(job.pid, NULL, 0);
+	child_wait(job.pid);
 	clean_up_decoding();
 }

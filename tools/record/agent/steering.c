@@ -8,10 +8,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent.h"
+#include "common/child.h"
 #include "common/clock-reading.h"
 #include "common/now.h"
 #include "common/signal.h"
@@ -110,7 +110,7 @@ void steering_end(void)
 	if (!steering.process)
 		return;
 	kill(steering.process, SIGKILL);
-	waitpid(steering.process, NULL, 0);
+	child_wait(steering.process);
 	close(steering.readings);
 	steering.process = 0;
 }

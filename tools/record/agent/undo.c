@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../../libnetsync/util/array.h"
 #include "agent.h"
+#include "common/child.h"
 #include "common/folders.h"
 #include "common/signal.h"
 
@@ -119,7 +119,6 @@ void undo_end(void)
 	if (undo.pid <= 0)
 		return;
 	close(undo.pipe);
-	while (waitpid(undo.pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	child_wait(undo.pid);
 	undo.pid = 0;
 }

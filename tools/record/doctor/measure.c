@@ -4,7 +4,6 @@
  * and how accurately the hosts' clocks can be estimated. It records the hosts for a moment with
  * each source that they allow, as netsync record does, and removes the captures afterwards.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../../libnetsync/util/scratch.h"
+#include "common/child.h"
 #include "common/complain.h"
 #include "common/folders.h"
 #include "common/json-value.h"
@@ -91,7 +91,7 @@ static void add_cost_finding(struct diagnosis *diag, const char *source,
 static bool synchronize_silently(struct record_run *rec, const char *result)
 {
 	char **traces = calloc(rec->all.num, sizeof(*traces)), *path;
-	int num = 0, status = -1;
+	int num = 0, status;
 	pid_t child;
 
 	for (unsigned int i = 0; i < rec->all.num && traces; i++) {
@@ -113,8 +113,7 @@ static bool synchronize_silently(struct record_run *rec, const char *result)
 		_exit(sync_recorded(traces, num, NULL, result, false));
 	}
 	/* After ^C, the child must end before its files are removed. */
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	status = child_wait(child);
 	for (int i = 0; i < num; i++)
 		free(traces[i]);
 	free(traces);
