@@ -114,6 +114,24 @@ static const struct {
 	{ " inet_sctp_local_", IPPROTO_SCTP, read_sctp },
 };
 
+static void read_ip_fields(const char *at, struct packet *p)
+{
+	p->netns = parse_event_number(at, "netns");
+	p->family = parse_event_number(at, "family");
+	parse_event_address(at, "saddr", p->saddr);
+	parse_event_address(at, "daddr", p->daddr);
+	p->id = parse_event_number(at, "id");
+	p->len = parse_event_number(at, "len");
+}
+
+static void read_port_fields(const char *at, struct packet *p)
+{
+	p->sport = parse_event_number(at, "sport");
+	p->dport = parse_event_number(at, "dport");
+	p->gso_size = parse_event_number(at, "gso_size");
+	p->gso_segs = parse_event_number(at, "gso_segs");
+}
+
 static bool read_packet(const char *line, struct packet *p)
 {
 	const char *at = NULL;
@@ -130,18 +148,9 @@ static bool read_packet(const char *line, struct packet *p)
 	memset(p, 0, sizeof(*p));
 	p->dir = *at == 'i' ? "in" : "out";
 	p->protocol = kinds[i].protocol;
-	p->netns = parse_event_number(at, "netns");
-	p->family = parse_event_number(at, "family");
-	parse_event_address(at, "saddr", p->saddr);
-	parse_event_address(at, "daddr", p->daddr);
-	p->id = parse_event_number(at, "id");
-	p->len = parse_event_number(at, "len");
-	if (p->protocol != IPPROTO_ICMP) {
-		p->sport = parse_event_number(at, "sport");
-		p->dport = parse_event_number(at, "dport");
-		p->gso_size = parse_event_number(at, "gso_size");
-		p->gso_segs = parse_event_number(at, "gso_segs");
-	}
+	read_ip_fields(at, p);
+	if (p->protocol != IPPROTO_ICMP)
+		read_port_fields(at, p);
 	kinds[i].read(at, p);
 	return true;
 }
@@ -161,16 +170,8 @@ static bool read_device_packet(const char *line, struct packet *p)
 	p->ifindex = parse_event_number(at, "ifindex");
 	p->vlan = parse_event_number(at, "vlan");
 	p->protocol = parse_event_number(at, "protocol");
-	p->netns = parse_event_number(at, "netns");
-	p->family = parse_event_number(at, "family");
-	parse_event_address(at, "saddr", p->saddr);
-	parse_event_address(at, "daddr", p->daddr);
-	p->id = parse_event_number(at, "id");
-	p->len = parse_event_number(at, "len");
-	p->sport = parse_event_number(at, "sport");
-	p->dport = parse_event_number(at, "dport");
-	p->gso_size = parse_event_number(at, "gso_size");
-	p->gso_segs = parse_event_number(at, "gso_segs");
+	read_ip_fields(at, p);
+	read_port_fields(at, p);
 	seq = parse_event_number(at, "seq");
 	ack_seq = parse_event_number(at, "ack_seq");
 	flags = parse_event_number(at, "flags");
