@@ -7,39 +7,42 @@
  *
  *	v = (b^2 + nu q) / (1 - s^2 / v + nu),	v = (b^2 + s^2 + nu q) / (1 + nu)
  *
- * where q is what an oscillator does by itself, and nu says how strongly that is believed.
- * The former is fast, and shrinks bends that are not told apart yet from their neighbours, or
- * from those of other hosts, so that they never come back; the latter takes many rounds.
- * Their geometric mean finds the change points of both.
+ * where q is the variance of a free-running oscillator, and nu the weight of that prior. The first
+ * step is fast, but permanently shrinks bends that cannot yet be distinguished from their
+ * neighbours, or from those of other hosts; the second takes many rounds. Their geometric mean
+ * finds all change points.
  */
 #include <math.h>
 
 #include "curve/bend-variance.h"
 
 /*
- * Standard deviation of the change of an oscillator's skew (a ratio) within a second: an Allan
- * deviation of about 1e-9 at 1,000 s, and a room's temperature (IEEE Std 1139).
+ * Standard deviation of the change of an oscillator's skew (a ratio) within a second. Allan
+ * deviations of about 1e-9 at 1,000 s and the temperature of a room lead to it (IEEE Std 1139).
  */
 #define QUARTZ_WALK 5e-10
-/* The same of the first round: 20 ppm, what daemons do at once. Chosen. */
+/* Standard deviation in the first round: 20 ppm, the steps that daemons take. Chosen. */
 #define FIRST_WALK 2e-5
-/* nu, the weight of the oscillator, in observations of each bend. Chosen: 0.01 and 0.1 are alike. */
+/*
+ * nu, the weight of the oscillator, in observations of each bend. Chosen: 0.01 and 0.1 give the
+ * same errors.
+ */
 #define BELIEF 0.03
 /*
- * Exponent of the step of expectation maximization in the geometric mean. Chosen, by the steered cases
- * of bench-truth: with 0, ten hosts under chronyd err 2.5 times as much; with 1, two by half
- * more.
+ * Exponent of the step of expectation maximization in the geometric mean. Chosen by the steered
+ * cases of bench-truth: with 0, errors of ten hosts under chronyd are 2.5 times as large; with 1,
+ * errors of two hosts are 1.5 times as large.
  */
 #define SLOW 0.7
 /*
- * Scale of constraints, in standard deviations of the curve. Chosen: with 0.5 a smeared clock
- * diverges, with 1 errors are the same.
+ * Scale of constraints, in standard deviations of the curve. Chosen: with 0.5 the fit of a smeared
+ * clock diverges; with 1 errors are the same.
  */
 #define SCALE 0.7
-/* Smallest scale, ns: resolution of times. */
+/* Smallest scale, ns: the resolution of times. */
 #define MIN_SCALE 1.0
 
-/* What a walk of so much in a second makes of a slope in @length (ns). */
+/* Return the variance of the slope that a random walk adds over @length (ns). */
 static double walked(double walk, double length)
 {
 	return walk * walk * length / SECOND;
@@ -58,7 +61,7 @@ void bend_variances_learn(double *variance, const struct slope_change *change, s
 		double square = c->slope * c->slope + BELIEF * walked(QUARTZ_WALK, c->length);
 		double known = 1 - c->variance / variance[i];
 		double slow = (square + c->variance) / (1 + BELIEF);
-		/* Of what is not known at all, the variance itself only shrinks. */
+		/* If nothing determines a bend, only the slow step shrinks its variance. */
 		double fast = fmin(square / (fmax(known, 0) + BELIEF), slow);
 
 		if (c->length)

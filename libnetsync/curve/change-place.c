@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * When exactly? A phase step lies between the messages that contradict either
- * of its sides. A rate step may rather be two, which is decided by likelihood
- * between curves on either side that are known.
+ * Locate change points exactly. A phase step lies between the messages that are inconsistent with
+ * either of its sides. A rate step may be two steps: the likelihood decides, given the curves on
+ * either side.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,20 +13,22 @@
 #include "util/array.h"
 
 /*
- * How long a machine is suspended at least, ns: those that pause for less are told
- * from clocks that were set back by too few messages. Chosen.
+ * Shortest suspension of a machine, ns. In shorter pauses too few messages pass to distinguish a
+ * suspended clock from one that was stepped back. Chosen.
  */
 #define MIN_SUSPENDED 1e9
-/* Messages in a time, of which none would come with a probability of exp(-8). Chosen. */
+/*
+ * Expected messages in a period, of which none would arrive with a probability of exp(-8). Chosen.
+ */
 #define BUSY 8
-/* Grid points before and after, in each stage of the search. Chosen. */
+/* Grid points before and after the current instant in each stage of the search. Chosen. */
 #define GRID 10
-/* The finest grid has this part of the radius as its first step. Chosen. */
+/* First step of the finest grid: this part of the radius. Chosen. */
 #define FINEST_SHARE 1000
-/* Gain in log likelihood that a second change point is worth. Chosen. */
+/* Gain in log likelihood that justifies a second change point. Chosen. */
 #define GAIN 12.0
 /*
- * What is steeper may be a phase step, whatever messages say: adjtime(3) slews by 500
+ * A larger change of slope may be a phase step, whatever messages suggest: adjtime(3) slews by 500
  * ppm, chronyd mostly by less than 100.
  */
 #define STEEP 300e-6
@@ -34,8 +36,8 @@
 /* ---- phase steps -------------------------------------------------------- */
 
 /*
- * Is silence no chance in a time as long as @duration (ns), after @t, or before it if
- * negative? Times that a clock had shown twice would have messages.
+ * Would messages arrive in a period of @duration (ns) after @t, or before @t if @duration is
+ * negative? If the clock had shown these times twice, they would have messages.
  */
 static bool is_busy(const struct observations *p, double t, double duration)
 {
@@ -54,7 +56,7 @@ void change_point_place_phase_step(struct change_point *b, const struct observat
 {
 	bool up = b->offset > 0;
 	double repeated;
-	/* It lies between these. */
+	/* The step lies between these times. */
 	double least = b->t - b->uncertainty, most = b->t + b->uncertainty;
 
 	for (size_t i = 0; i < 2 * p->links; i++) {
@@ -71,8 +73,8 @@ void change_point_place_phase_step(struct change_point *b, const struct observat
 				if (fabs(s->t - b->t) > b->uncertainty || above != low)
 					continue;
 				/*
-				 * A limit from above that lies below the middle
-				 * of a step upward is one from before it.
+				 * If a limit from above lies below the middle of an upward step,
+				 * its message is from before the step.
 				 */
 				if (above == up)
 					least = fmax(least, s->t);
@@ -82,9 +84,8 @@ void change_point_place_phase_step(struct change_point *b, const struct observat
 		}
 	}
 	/*
-	 * A clock that was set back shows some times twice, and these belong to
-	 * neither side. One that was set forward skips some. One that stood still
-	 * does neither.
+	 * A clock that was stepped back shows some times twice, which belong to neither side. A
+	 * clock that was stepped forward skips some. A clock that stood still does neither.
 	 */
 	repeated = fmax(least - most, 0);
 	b->t = (least + most) / 2;
@@ -102,9 +103,9 @@ void change_point_place_phase_step(struct change_point *b, const struct observat
 /* A constraint, or the score of a bin at its mean time. */
 struct local {
 	double t;	      /* since the change point, ns */
-	double y;	      /* where the curve would touch the limit, ns */
+	double y;	      /* value at which the curve touches the limit, ns */
 	double score;	      /* 1 / ns */
-	double scale_inverse; /* 1 / ns; 0: no constraint, but a score */
+	double scale_inverse; /* 1 / ns; 0: a score, not a constraint */
 	double sign;	      /* 1: from above, -1: from below */
 };
 
@@ -155,7 +156,7 @@ static int gather_side(struct locals *l, const struct observations *p, size_t i,
 	return 0;
 }
 
-/* The curve that leaves the one before at t1 and joins the one after at t2. */
+/* Evaluate the curve that leaves the earlier curve at t1 and joins the later one at t2. */
 static double joined(const struct ends *e, double t1, double t2, double t)
 {
 	double a, b;
@@ -184,7 +185,7 @@ static double cost_of(const struct locals *l, double t1, double t2)
 	return cost;
 }
 
-/* Grid search around a pair of instants, which move to the best. */
+/* Search a grid around a pair of instants, and move them to the best pair. */
 static double grid_search(const struct locals *l, double *t1, double *t2, double step, double least)
 {
 	double a = *t1, b = *t2;
@@ -206,7 +207,7 @@ static double grid_search(const struct locals *l, double *t1, double *t2, double
 	return least;
 }
 
-/* The same for a single instant, at which the one curve ends and the other begins. */
+/* Search for the single instant at which the earlier curve ends and the later one begins. */
 static double jump_search(const struct locals *l, double radius, double *t)
 {
 	double least = HUGE_VAL, at = 0;
@@ -236,7 +237,7 @@ int change_point_split(struct change_point b[2], const struct observations *p, c
 	for (size_t i = 0; !ret && i < 2 * p->links; i++)
 		ret = gather_side(&l, p, i, b->t, radius, margin[i / 2]);
 	if (!ret && l.num) {
-		/* A single one is where both curves meet, if they do. */
+		/* A single rate step is where both curves meet. */
 		one = fmin(fmax((e->level[0] - e->level[1]) / bend, -radius), radius);
 		one = cost_of(&l, isnan(one) ? 0 : one, isnan(one) ? 0 : one);
 		two = grid_search(&l, &t1, &t2, step, HUGE_VAL);

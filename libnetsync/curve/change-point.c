@@ -19,40 +19,43 @@
 
 /* Messages of a group whose lowest makes a point. */
 #define GROUP ((double)GROUP_MESSAGES)
-/* Points of a direction on either side that a line is fitted to. Chosen. */
+/* Least number of points on either side of an instant to which a line is fitted. Chosen. */
 #define MIN_POINTS 5
-/* A change is significant from so many standard deviations on. Chosen. */
+/* Least number of standard deviations of a significant change. Chosen. */
 #define SIGNIFICANT 6.0
-/* Instants in the length of a window that are tried. Chosen. */
+/* Number of instants tried within the length of a window. Chosen. */
 #define STEPS 4
-/* Each window is longer than the last by this factor. Chosen. */
+/* Ratio of the lengths of successive windows. Chosen. */
 #define WIDEN 1.5
-/* Points beside an instant whose median tells the level. Chosen. */
+/* Number of points on each side of an instant whose median is the level. Chosen. */
 #define LEVEL_POINTS 5
-/* Fewer are enough near an end: with 3, one of them may be wrong. Chosen. */
+/* Least number of level points near an end of the span: of 3, one may be wrong. Chosen. */
 #define LEAST_LEVEL_POINTS 3
-/* Points whose median tells the dispersion. Chosen. */
+/* Number of points whose median determines the dispersion. Chosen. */
 #define DISPERSION_POINTS 7
 /* Median second difference of exponential delays, in means; by simulation. */
 #define USUAL 1.3
-/* That median of DISPERSION_POINTS may be larger by this. Chosen. */
+/* Factor by which the median of DISPERSION_POINTS may be larger by chance. Chosen. */
 #define BY_CHANCE 4.0
-/* Points are overdispersed from this factor of their deviation on. Chosen. */
+/* Points are overdispersed if their deviation is larger by this factor. Chosen. */
 #define OVERDISPERSED 2.0
-/* Windows longer by this factor must show a change amid such points. Chosen. */
+/*
+ * A change among overdispersed points must also be visible in windows longer by this factor.
+ * Chosen.
+ */
 #define LONGER 4
 
 struct weighted_point {
 	double t;
 	double y;
 	double weight;	    /* 1 / variance */
-	bool overdispersed; /* weight is reduced for that */
+	bool overdispersed; /* weight is reduced for overdispersion */
 };
 
 struct series {
 	struct weighted_point *point;
 	size_t num;
-	double other_error; /* of the other hosts' corrections together, ns */
+	double other_error; /* error of the other hosts' corrections together, ns */
 };
 
 /* ---- the two series ---------------------------------------------------- */
@@ -66,7 +69,7 @@ static int by_time(const void *a, const void *b)
 	return p->y < q->y ? -1 : p->y > q->y;
 }
 
-/* That of the links whose other host is known best. */
+/* Return the least expected error among the links' other hosts. */
 static double least_error(const struct observations *p)
 {
 	double least = HUGE_VAL;
@@ -77,7 +80,7 @@ static double least_error(const struct observations *p)
 	return least;
 }
 
-/* The second difference of a point and the two beside it. */
+/* Return the second difference of a point and its two neighbours. */
 static double second_difference(const struct bin_group *g)
 {
 	double apart = g[1].t - g[-1].t;
@@ -86,7 +89,9 @@ static double second_difference(const struct bin_group *g)
 	return 2 * fabs(g[-1].y + part * (g[1].y - g[-1].y) - g[0].y);
 }
 
-/* Its median of some points from @at on, or of the last, in mean delays. */
+/*
+ * Return the median second difference of points from @at on, or of the last points, in mean delays.
+ */
 static double scatter(const struct bin_group *g, size_t n, size_t at, double mean)
 {
 	double v[DISPERSION_POINTS];
@@ -101,9 +106,9 @@ static double scatter(const struct bin_group *g, size_t n, size_t at, double mea
 }
 
 /*
- * Overdispersion of the points around one, against independent messages. In
- * bulk traffic, many in a row are late together. A change point is part of no
- * more than two second differences, and a wrong message of three.
+ * Return the overdispersion of the points around one, compared with independent messages. In bulk
+ * traffic, many successive messages are late together. A change point is part of at most two second
+ * differences, a wrong message of three.
  */
 static double dispersion(const struct bin_group *g, size_t n, size_t at, double mean)
 {
@@ -115,7 +120,7 @@ static double dispersion(const struct bin_group *g, size_t n, size_t at, double 
 	return most;
 }
 
-/* The points of all links, each less its median. */
+/* Collect the points of all links, each link's median subtracted. */
 static int make_series(struct series *s, const struct observations *p, int side, bool beyond,
 		       curve_fn curve, void *arg)
 {
@@ -152,7 +157,9 @@ static int make_series(struct series *s, const struct observations *p, int side,
 		for (size_t j = 0; j < n; j++) {
 			double y = g[j].y - middle;
 			double more = dispersion(g, n, j, dir->mean);
-			/* Coarse stamps are off by as much all together. */
+			/*
+			 * All messages with coarse stamps are off together by up to the resolution.
+			 */
 			double sigma = hypot(more * dir->mean / g[j].messages, p->resolution);
 
 			s->point[s->num++] = (struct weighted_point){
@@ -172,7 +179,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 
 /* ---- two lines --------------------------------------------------------- */
 
-/* A weighted least-squares line about an instant, with variances. */
+/* A weighted least-squares line through the points around an instant, with variances. */
 struct fitted {
 	double level;
 	double slope;
@@ -206,7 +213,7 @@ static void fit_line(struct fitted *f, const struct weighted_point *p, size_t n,
 	f->var_slope = w / det;
 }
 
-/* What changes at an instant. */
+/* The change of level and slope at an instant. */
 struct change {
 	double t;
 	double level; /* mean of both directions, ns */
@@ -222,19 +229,22 @@ static size_t first_from(const struct series *s, double t)
 	return NUM_BEFORE(s->point, s->num, t, t);
 }
 
-/* The smaller of two that have the same sign; else 0. */
+/* Return the smaller of two values if both have the same sign, else 0. */
 static double both(double a, double b)
 {
 	return a * b > 0 ? fmin(fabs(a), fabs(b)) : 0;
 }
 
-/* What the clock's own drift does not explain. */
+/* Return the part of a change that exceeds the clock's own drift. */
 static double beyond_drift(double change, double drift)
 {
 	return copysign(fmax(fabs(change) - drift, 0), change);
 }
 
-/* @drift: how much the slope can change by itself in that window. */
+/*
+ * Estimate the change at @t from windows on both sides. @drift: largest change of the slope in the
+ * window without a step.
+ */
 static bool change_at(const struct series s[2], double from, double t, double to, double drift,
 		      struct change *c)
 {
@@ -255,7 +265,7 @@ static bool change_at(const struct series s[2], double from, double t, double to
 			return false;
 		level[d] = r.level - l.level;
 		slope[d] = r.slope - l.slope;
-		/* What is wrong with other hosts does not average out. */
+		/* Errors of the other hosts do not average out. */
 		sl[d] = sqrt(r.var_level + l.var_level) + s[d].other_error;
 		ss[d] = sqrt(r.var_slope + l.var_slope) + s[d].other_error / fmin(t - from, to - t);
 	}
@@ -273,12 +283,12 @@ static bool change_at(const struct series s[2], double from, double t, double to
 	return true;
 }
 
-/* In standard deviations; 0: not significant. */
+/* Return the significance of a change in standard deviations; 0: not significant. */
 static double significance_of(const struct change *c)
 {
 	double significance = 0;
 
-	/* A steeper change is a phase step nearby, which is found by itself. */
+	/* A steeper change is due to a phase step nearby, which is found separately. */
 	if (c->z_slope > SIGNIFICANT && fabs(c->slope) < MAX_RATE_STEP)
 		significance = c->z_slope;
 	if (c->z_level > SIGNIFICANT)
@@ -305,7 +315,7 @@ static int insert(struct correction *c, const struct change_point *b)
 
 /* ---- phase steps -------------------------------------------------------- */
 
-/* Points beside an instant to take the median of: odd, or levels would be mixed. */
+/* Return the number of points beside an instant for a median: odd, to avoid mixing levels. */
 static size_t level_points(size_t num)
 {
 	return num >= LEVEL_POINTS	 ? LEVEL_POINTS :
@@ -313,7 +323,7 @@ static size_t level_points(size_t num)
 					   0;
 }
 
-/* The change between the medians of a few points before and after. */
+/* Compute the change between the medians of a few points before and after an instant. */
 static bool phase_step_at(const struct series *s, size_t m, double *step, double *limit)
 {
 	double before[LEVEL_POINTS], after[LEVEL_POINTS], apart;
@@ -332,8 +342,8 @@ static bool phase_step_at(const struct series *s, size_t m, double *step, double
 }
 
 /*
- * Steps that are too large for any rate stand out whatever else there is. All
- * instants near one show it; it lies in their middle.
+ * A step that is too large for any rate is visible at all instants near it, whatever else happens.
+ * It is placed in the middle of these.
  */
 static int find_phase_steps(struct correction *c, const struct series s[2])
 {
@@ -372,7 +382,7 @@ static int find_phase_steps(struct correction *c, const struct series s[2])
 
 /* ---- search ------------------------------------------------------------ */
 
-/* A window about @t, which ends at the next change point that is known. */
+/* Find the window around @t, which ends at the next known change point. */
 static bool window(const struct correction *c, double t, double width, double *from, double *to)
 {
 	size_t lo = correction_changes_before(c, t);
@@ -386,7 +396,7 @@ static bool window(const struct correction *c, double t, double width, double *f
 	return *from<t && * to> t;
 }
 
-/* A rate step, or a phase step, and where in its window. */
+/* Classify a change as a rate step or a phase step, and place it within its window. */
 static struct change_point classify(const struct change *c, double width)
 {
 	double late = c->slope ? -c->level / c->slope : HUGE_VAL;
@@ -418,8 +428,8 @@ static bool is_overdispersed(const struct series s[2], double from, double to)
 }
 
 /*
- * Amid bulk traffic, messages that are late in a row look like a change point,
- * and a little later like another one that undoes it. The clock's own last.
+ * Is a change still visible in longer windows? In bulk traffic, successive late messages look like
+ * a change point, followed by another that undoes it. Changes of the clock last.
  */
 static bool lasts(const struct correction *c, const struct series s[2], const struct change *seen,
 		  double width, double drift)
@@ -437,7 +447,7 @@ static bool lasts(const struct correction *c, const struct series s[2], const st
 					      seen->level * longer.level > 0);
 }
 
-/* One length of windows: the local maxima of significance. */
+/* Search windows of one length for local maxima of significance. */
 static int search(struct correction *c, const struct observations *p, const struct series s[2],
 		  double width, double drift, struct change *change, double *significance)
 {
@@ -470,7 +480,7 @@ static int search(struct correction *c, const struct observations *p, const stru
 	return found;
 }
 
-/* The shortest window that can have MIN_POINTS on either side. */
+/* Return the length of the shortest window that can have MIN_POINTS on either side. */
 static double first_width(const struct observations *p, const struct series s[2])
 {
 	size_t least = s[0].num < s[1].num ? s[0].num : s[1].num;

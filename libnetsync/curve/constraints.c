@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The set-up of a fit: which observations become soft constraints, of which
- * scale, and the score of all others.
+ * The setup of a fit: the observations that become soft constraints, their scales, and the score of
+ * all others.
  *
- * Each interval of the spline is divided into subintervals; of each direction,
- * the lowest observations of each become constraints. All messages count in the
- * score, by their bins.
+ * Each knot interval is divided into subintervals; the lowest observations of each direction in
+ * each of them become constraints. The bins of all messages contribute to the score.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +14,7 @@
 #include "curve/constraints.h"
 #include "util/number.h"
 
-/* Observations kept of each subinterval. Chosen. */
+/* Number of observations kept in each subinterval. Chosen. */
 #define LOWEST 2
 /*
  * Scale of the constraints, in mean delay / messages of an interval: about a
@@ -95,7 +94,7 @@ void constraints_fit_free(struct fit *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* Is it unknown on which side of a change point a time is? */
+/* Is it unknown on which side of a change point a time lies? */
 static bool ambiguous_side(const struct host_fit *k, double t)
 {
 	const struct correction *c = k->correction;
@@ -111,7 +110,7 @@ static bool ambiguous_side(const struct host_fit *k, double t)
 	return false;
 }
 
-/* Bins with such times are part of neither side. */
+/* Is any time of a bin on an unknown side of a change point? Such bins belong to neither side. */
 static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 {
 	bool any = !h->num || ambiguous_side(k, h->t);
@@ -138,7 +137,7 @@ static void add_score(struct fit *f, size_t dir, const struct place *p, double s
 		f->score[p->first + b] += score * p->basis[b];
 }
 
-/* That of all messages, however little holds them. */
+/* Set the score of all messages, whether or not constraints balance it. */
 static void set_full_scores(struct fit *f, const struct host_fit *k)
 {
 	size_t links = k->obs.links, coefs = f->curve.coefs;
@@ -171,21 +170,21 @@ void constraints_set_scores(struct fit *f, const struct host_fit *k, size_t inte
 	for (size_t i = 0; i < 2 * k->obs.links; i++) {
 		const struct obs_direction *dir = &k->obs.direction[i];
 		double dense = (double)dir->messages / (double)constraints_spans(k, intervals);
-		/* The score must not exceed what constraints of MIN_SCALE hold. */
+		/* The score must not exceed what constraints of MIN_SCALE can balance. */
 		double mean = fmax(dir->mean * k->obs.softness, MIN_SCALE * dense);
 		/* Constraints of several links act together. */
 		double scale = SCALE * mean / fmax(dense, 1) / sqrt((double)k->obs.links);
 
 		f->mean[i] = mean;
 		f->dense[i] = fmax(dense, 1);
-		/* The smaller scale of both directions. */
+		/* Use the smaller scale of both directions. */
 		if (!(i & 1) || scale < f->scale[i / 2])
 			f->scale[i / 2] = fmax(scale, MIN_SCALE);
 	}
 	set_full_scores(f, k);
 }
 
-/* The lowest observations of a subinterval, so far. */
+/* The lowest observations found so far in a subinterval. */
 struct subinterval {
 	size_t number;
 	int kept;
@@ -221,7 +220,7 @@ double constraints_scale(const struct fit *f, size_t link, size_t interval)
 	return f->scale[link] / fmax(f->density[link * f->curve.coefs + interval], 1);
 }
 
-/* Return: what they hold, 1 / ns. */
+/* Add the constraints of a subinterval. Return the score that they can balance, 1 / ns. */
 static double add_constraints(struct fit *f, size_t dir, const struct subinterval *sub)
 {
 	size_t n = f->num_constraints;
@@ -245,7 +244,10 @@ static double add_constraints(struct fit *f, size_t dir, const struct subinterva
 	return hold;
 }
 
-/* Only where delays are lifted do constraints hold less than the score. */
+/*
+ * Cut the score to what constraints can balance. This happens only where delays are temporarily
+ * longer.
+ */
 static void cut_score(struct fit *f, const struct host_fit *k, size_t i, double hold,
 		      const struct obs_bin *bin, size_t bins)
 {
@@ -263,7 +265,7 @@ static void cut_score(struct fit *f, const struct host_fit *k, size_t i, double 
 	}
 }
 
-/* The constraints of a subinterval, and a score that they hold. */
+/* Add the constraints of a subinterval, and a score that they can balance. */
 static void add_subinterval(struct fit *f, const struct host_fit *k, size_t i,
 			    const struct subinterval *sub, const struct obs_bin *bin, size_t bins)
 {
@@ -276,7 +278,10 @@ static void add_subinterval(struct fit *f, const struct host_fit *k, size_t i,
 		cut_score(f, k, i, hold, bin, bins);
 }
 
-/* Each interval, however short or sparse, has its bins shared out evenly. */
+/*
+ * Divide the bins of each interval evenly among its subintervals, even if the interval is short or
+ * has few bins.
+ */
 void constraints_set(struct fit *f, const struct host_fit *k)
 {
 	if (f->cut)

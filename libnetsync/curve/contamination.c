@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A message is real or wrong (the contaminated distribution of P. J. Huber, "Robust
- * estimation of a location parameter", Annals of Mathematical Statistics 35(1), 1964). Of
- * wrong ones it is known how many there are, by those that were rejected already: a real one
- * that is less likely than its share is wrong. Delays beyond the least are exponential, so that
- * the lowest of n messages lies mean / n below the next one, and the logarithm of its
- * likelihood falls by 1 each time that it lies lower by as much.
+ * A message is real or wrong (the contaminated distribution of P. J. Huber, "Robust estimation of a
+ * location parameter", Annals of Mathematical Statistics 35(1), 1964). The share of wrong messages
+ * is known from those already rejected: a message is wrong if, as a real one, it is less likely
+ * than that share. Delays beyond the minimum are exponential, so the lowest of n messages lies
+ * about mean / n below the next one, and the logarithm of its likelihood falls by 1 for each mean /
+ * n below that.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,16 +14,19 @@
 #include "curve/contamination.h"
 #include "curve/outliers.h"
 
-/* Observations of a window, the lowest, that may be wrong together, at most. Chosen. */
+/* Largest number of the lowest observations of a window that may be wrong together. Chosen. */
 #define MAX_LONE 2
-/* What speaks for a message beyond its share, in log likelihood. Chosen: 2 to 7 are alike. */
+/*
+ * Advantage in log likelihood that a message needs beyond its share to be real. Chosen: 2 to 7 give
+ * the same errors.
+ */
 #define REAL 4.0
 /*
- * One window in so many has wrong messages, at least: what is rejected in fewer may be where a
- * clock stepped. Chosen, by make bench-truth and bench-worlds.
+ * Wrong messages are everywhere if at least one window in this many has some. If they are rarer,
+ * the clock may have been stepped at them. Chosen by make bench-truth and bench-worlds.
  */
 #define MAX_EVERY 2
-/* So many windows have some, at least. Chosen alike. */
+/* Least number of windows with wrong messages. Chosen in the same way. */
 #define MIN_WINDOWS 16
 
 enum { HAS_MESSAGES = 1, HAS_REJECTED = 2 };
@@ -41,8 +44,8 @@ static void look_at_direction(const struct observations *p, const struct obs_dir
 }
 
 /*
- * Are wrong messages all over the trace? *cost: in log likelihood, of the rejection of one. 1, 0
- * or -ENOMEM.
+ * Are wrong messages spread over the whole trace? *cost: cost in log likelihood of rejecting one
+ * message. 1, 0 or -ENOMEM.
  */
 static int is_contaminated(const struct observations *p, size_t windows, double *cost)
 {
@@ -65,7 +68,7 @@ static int is_contaminated(const struct observations *p, size_t windows, double 
 	return wrong >= MIN_WINDOWS && wrong * MAX_EVERY >= any;
 }
 
-/* Coarse stamps scatter as delays do, ns. */
+/* Return the mean scatter of a direction, ns. Coarse stamps scatter like delays. */
 static double scatter(const struct observations *p, const struct obs_direction *dir)
 {
 	return dir->mean + p->resolution;
@@ -75,7 +78,7 @@ static double scatter(const struct observations *p, const struct obs_direction *
 
 /* The lowest observations of a window. */
 struct lowest_residuals {
-	/* Residuals, less what delays are lifted by, outward, ns: */
+	/* Outward residuals, less the excess of the minimum delay, ns: */
 	double y[MAX_LONE + 1];
 	size_t num;
 	double messages;
@@ -100,7 +103,10 @@ static void lowest_add(struct lowest_residuals *l, const struct observations *p,
 		l->messages += h->messages;
 }
 
-/* How many of the lowest are rejected? All messages gain if the edge moves to the next one. */
+/*
+ * Return how many of the lowest observations to reject. If the edge moves up to the next
+ * observation, all messages become more likely.
+ */
 static size_t count_lone(const struct lowest_residuals *l, double mean, double cost)
 {
 	double best = 0;
@@ -117,7 +123,10 @@ static size_t count_lone(const struct lowest_residuals *l, double mean, double c
 	return n;
 }
 
-/* In windows of so many messages, of which the first has @first. Return: how many. */
+/*
+ * Reject lone observations in windows of @messages messages, the first window having @first. Return
+ * the number rejected.
+ */
 static size_t reject_lone_in(struct observations *p, const struct correction *c, size_t direction,
 			     double cost, double first, double messages)
 {
@@ -151,7 +160,7 @@ int contamination_reject_lone(struct observations *p, const struct correction *c
 	for (size_t i = 0; i < 2 * p->links; i++) {
 		double messages = (double)p->direction[i].messages / (double)windows;
 
-		/* Twice, as windows share what is wrong at their border. */
+		/* Run twice, because two windows share a wrong message at their border. */
 		for (int part = 1; part <= 2; part++)
 			*rejected += reject_lone_in(p, c, i, cost, messages / part, messages);
 	}

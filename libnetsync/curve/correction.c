@@ -11,9 +11,9 @@
 #include "util/whole.h"
 
 /*
- * How far a curve may be from its straight segments: 2 ns, less rounding; at least this part
- * of what it is expected to be off itself (chosen, which adds nothing that can be seen); and
- * this part of the span, which doubles resolve of a time in it.
+ * Maximum distance of a curve from its straight segments: 2 ns, less rounding; at least this part
+ * of the curve's expected error (chosen; it adds nothing visible); and this part of the span, the
+ * resolution of doubles.
  */
 #define TOLERANCE 1.5
 #define OF_ERROR (1.0 / 16)
@@ -21,13 +21,13 @@
 /* The shortest segment: in ns; as a share of the span. Chosen. */
 #define SHORTEST 1000
 #define MOST_SEGMENTS (1 << 20)
-/* Steps of the inversion: each leaves less than a thousandth of the error. */
+/* Number of steps of an inversion: each leaves less than a thousandth of the error. */
 #define MAX_STEPS 8
-/* The same, of the end of a bridge. */
+/* Number of steps to find the end of a bridge. */
 #define BRIDGE_STEPS 4
-/* Rates are positive; a clock that stands still is given this one. Chosen. */
+/* Rates are positive; a clock that stands still gets this rate. Chosen. */
 #define SLOWEST 1e-12
-/* Beyond its ends a curve goes on with the slope of this part of its span. Chosen. */
+/* Beyond its ends, a curve continues with the slope of this part of its span. Chosen. */
 #define END_PARTS 1024
 
 double correction_at(const struct correction *c, int64_t t, int64_t *ref)
@@ -35,7 +35,7 @@ double correction_at(const struct correction *c, int64_t t, int64_t *ref)
 	double d = (double)(t - c->from), v = c->frac + c->skew * d;
 
 	if (c->curve.coefs) {
-		/* Beyond its ends the curve goes on straight. */
+		/* Beyond its ends, the curve is linear. */
 		double end = (double)(c->to - c->from);
 		double in = fmin(fmax(d, 0), end);
 		double h = end / END_PARTS;
@@ -67,7 +67,7 @@ double correction_deviation_at(const struct correction *c, int64_t t)
 		return HUGE_VAL;
 	n = NUM_BEFORE(c->known_to, c->num_known_to, t, d);
 	k = &c->known_to[n];
-	/* Beyond the first and the last one it is theirs. */
+	/* Before the first knot and after the last one, use their deviations. */
 	if (!n)
 		return k->deviation;
 	if (n == c->num_known_to)
@@ -81,7 +81,7 @@ size_t correction_changes_before(const struct correction *c, double t)
 	return NUM_BEFORE(c->change, c->num_changes, t, t);
 }
 
-/* 0 or -ENOMEM; *copy: NULL where there is nothing. */
+/* Copy an array: 0 or -ENOMEM; *copy is NULL if the array is empty. */
 static int copy_array(const void *from, size_t num, size_t size, void **copy)
 {
 	*copy = num ? malloc(num * size) : NULL;
@@ -133,7 +133,7 @@ double correction_between(const struct correction *from, int64_t t, const struct
 	int64_t common, now, x;
 	double rest = correction_at(from, t, &common), left = 0;
 
-	/* Rates differ so little that every round is thousands of times nearer. */
+	/* Rates differ so little that the error falls by a factor of thousands in every round. */
 	x = common;
 	for (int i = 0; i < MAX_STEPS; i++) {
 		left = rest - correction_at(to, x, &now);
@@ -195,7 +195,7 @@ size_t correction_inversions(const struct pair *pair, const struct correction *c
 
 /* ---- segments ---------------------------------------------------------- */
 
-/* From a host to the reference. */
+/* The path from a host to the reference. */
 struct way {
 	const struct correction *from;
 	const struct correction *to;
@@ -203,7 +203,7 @@ struct way {
 	int64_t shortest;
 };
 
-/* The correction of a host at a time, relative to the origins. */
+/* Return the correction of a host at a time, relative to the origins. */
 static double exact_correction(const struct way *w, int64_t t, int64_t *whole)
 {
 	int64_t at;
@@ -238,7 +238,7 @@ static bool straight(const struct way *w, int64_t from, int64_t to)
 	return true;
 }
 
-/* The first change point after @from; NULL: none. */
+/* Return the first change point after @from, or NULL. */
 static const struct change_point *next_change(const struct correction *c, int64_t from)
 {
 	for (size_t i = 0; i < c->num_changes; i++)
@@ -247,7 +247,7 @@ static const struct change_point *next_change(const struct correction *c, int64_
 	return NULL;
 }
 
-/* The end of the straight segment that begins at @from, at most @most long. */
+/* Return the end of the straight segment that begins at @from and is at most @most long. */
 static int64_t straight_until(const struct way *w, int64_t from, int64_t to, int64_t most)
 {
 	if (to - from > most)
@@ -265,7 +265,7 @@ struct segments {
 	int64_t reference;
 };
 
-/* From one correction to another. */
+/* Add a segment from one correction to another. */
 static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at, double rate)
 {
 	if (array_grow(&s->segment, &s->room, s->num, sizeof(*s->segment)))
@@ -280,15 +280,15 @@ static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
 }
 
 /*
- * A clock that was set forward showed none of the times that it skipped: the
- * reference stands still meanwhile, lest it run backward. @before: the correction at
- * *from; the curve from the change point at @t on tells until when.
+ * A clock that was stepped forward skipped some times. The reference stands still during these,
+ * because it must not run backward. @before: the correction at *from; the curve after the change
+ * point at @t determines the end.
  */
 static int bridge(struct segments *s, const struct way *w, int64_t *from, int64_t t, int64_t before)
 {
 	int64_t to = t;
 
-	/* The curve is all but level: each step leaves a thousandth. */
+	/* The curve is almost level: each step leaves a thousandth of the error. */
 	for (int i = 0; i < BRIDGE_STEPS; i++)
 		to = max64(*from + before - correction(w, to), t);
 	to = min64(to, w->from->to);
@@ -300,7 +300,9 @@ static int bridge(struct segments *s, const struct way *w, int64_t *from, int64_
 	return 0;
 }
 
-/* Half of the times that a clock skipped, in the middle of which a change point is. */
+/*
+ * Return half of the duration that a clock skipped, in the middle of which the change point lies.
+ */
 static int64_t half_skipped(const struct change_point *b)
 {
 	return b && b->phase_step && !b->stood_still ? llround(fmax(-b->offset, 0) / 2) : 0;
@@ -316,10 +318,10 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from, int
 		int64_t at, last;
 		double rest[2], rise = 0;
 
-		/* Of what is too short, the rate would be that of rounding. */
+		/* The rate of a segment that is too short would consist of rounding errors. */
 		if (to - next < w->shortest)
 			next = to;
-		/* Just before a change point, the curve is the one before it. */
+		/* Just before a change point, use the curve before it. */
 		last = next < to ? next : max64(next - 1, from);
 		rest[0] = exact_correction(w, from, &at);
 		rest[1] = exact_correction(w, last, end);

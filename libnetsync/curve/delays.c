@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * While machines are idle or busy, the lowest of both directions are higher
- * together: half of their sum, (a + b) / 2, shows it in windows of time. The
- * mean excess delay comes from the scatter of the lowest of groups of messages.
+ * While machines are idle or busy, the lowest delays of both directions rise together, which half
+ * of their sum, (a + b) / 2, shows in windows of time. The mean excess delay is estimated from the
+ * scatter of the lowest delays of groups of messages.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,39 +11,33 @@
 #include "curve/delays.h"
 #include "util/statistics.h"
 
-/* Windows at least that softness is estimated from. Chosen. */
+/* Least number of windows from which softness is estimated. Chosen. */
 #define SOFT_WINDOWS 64
-/* Messages of a window, in the rarer direction. Chosen. */
+/* Number of messages of a window in the direction with fewer messages. Chosen. */
 #define MESSAGES 64
-/* Windows at most: bounds time and memory. Chosen. */
+/* Maximum number of windows; limits time and memory. Chosen. */
 #define MAX_WINDOWS 1024
-/* A minimum in a window is unusual from so many expected ones on. Chosen. */
+/* A window's minimum delay is unusual if it exceeds the expected excess by this factor. Chosen. */
 #define UNUSUAL 3.0
-/* The minimum delay is non-stationary if one window in so many is. Chosen. */
+/* The minimum delay is non-stationary if one window in this many is unusual. Chosen. */
 #define MIN_SHARE 4
-/* Dispersion of independent messages in 1,024 windows: up to that. Chosen. */
+/* Largest dispersion of independent messages in 1,024 windows. Chosen. */
 #define BY_CHANCE 1.5
-/* Windows before and after whose minimum delay is the same. Chosen. */
+/* Number of windows before and after with the same minimum delay. Chosen. */
 #define AROUND 4
-/* One window in so many may hold wrong messages. Chosen. */
+/* One window in this many may contain wrong messages. Chosen. */
 #define WRONG 64
 /*
- * Groups that the mean excess delay is estimated from; there are fewer messages
- * in a group where there are few. Chosen.
+ * Number of groups from which the mean excess delay is estimated; with few messages, groups are
+ * smaller. Chosen.
  */
 #define MEAN_GROUPS 64
-/*
- * Median absolute deviation of exponential values with a mean of 1: m with
- * sinh(m) = 1 / 2.
- */
+/* Median absolute deviation of exponential values with a mean of 1: the m with sinh(m) = 1 / 2. */
 #define EXPONENTIAL_MAD 0.4812
 
 /* ---- mean excess delay -------------------------------------------------- */
 
-/*
- * The lowest of n exponential delays is exponential, too, with 1/n of their
- * mean.
- */
+/* The lowest of n exponential delays is also exponential, with 1/n of their mean. */
 static double mean_delay(const struct observations *p, const struct obs_direction *dir, int side,
 			 struct bin_group *g, double *buffer)
 {
@@ -83,7 +77,7 @@ struct window {
 	double low[2]; /* lowest of each direction, outward */
 	double messages[2];
 	double rate[2]; /* the same, over their mean delay, 1 / ns */
-	double excess;	/* of its lowest, above the smallest delay */
+	double excess;	/* excess of its lowest delays above the smallest delay */
 };
 
 static size_t window_of(const struct observations *p, size_t num, double t)
@@ -119,19 +113,19 @@ static bool filled(const struct window *w)
 	return w->messages[ABOVE] && w->messages[BELOW];
 }
 
-/* Half of what is between the lowest of both directions. */
+/* Return half of the gap between the lowest of both directions. */
 static double half(const struct window *w)
 {
 	return (w->low[ABOVE] + w->low[BELOW]) / 2;
 }
 
-/* Half-way between them. */
+/* Return the middle of the gap between the lowest of both directions. */
 static double middle(const struct window *w)
 {
 	return (w->low[ABOVE] - w->low[BELOW]) / 2;
 }
 
-/* That of the quickest windows. */
+/* Return half of the gap in the quickest windows. */
 static double smallest(const struct window *window, size_t num, double *buffer)
 {
 	size_t n = 0;
@@ -148,11 +142,10 @@ static double usual(const struct window *w)
 }
 
 /*
- * How much more do values of windows, between both directions, scatter than those of
- * independent messages would? Of a straight line of three, for exponential
- * delays, the median deviation is once what is usual. What it is more is common
- * to all messages of a window (P. McCullagh and J. Nelder, "Generalized Linear
- * Models", 1989: overdispersion).
+ * Return by which factor values between both directions scatter more across windows than those of
+ * independent messages. The median deviation of three successive values from a straight line has a
+ * known value for exponential delays. Any excess is common to all messages of a window (P.
+ * McCullagh and J. Nelder, "Generalized Linear Models", 1989: overdispersion).
  */
 static double dispersion(const struct window *window, size_t num,
 			 double (*value)(const struct window *), double *buffer)
@@ -175,7 +168,7 @@ static double dispersion(const struct window *window, size_t num,
 	return statistics_median(buffer, n);
 }
 
-/* In how many windows is the lowest lifted? */
+/* Set the excess of windows with a longer minimum delay. Return the number of these windows. */
 static size_t lift_windows(struct window *window, size_t num, double least)
 {
 	size_t n = 0;
@@ -193,8 +186,8 @@ static size_t lift_windows(struct window *window, size_t num, double least)
 }
 
 /*
- * That of the quickest window around: what is slower is so in one direction
- * more than in the other.
+ * Return the excess of the quickest window around one: slow windows are slower in one direction
+ * than in the other.
  */
 static double excess_around(const struct window *window, size_t num, size_t at)
 {
@@ -232,7 +225,7 @@ static bool find(struct observations *p, size_t link, struct window *window, siz
 	return lifted;
 }
 
-/* How far a clock may bend in a window. */
+/* Return how far a clock may bend in a window. */
 static double by_clock(const struct observations *p, uint64_t num, double drift)
 {
 	double length = p->span / (double)num;
@@ -240,7 +233,7 @@ static double by_clock(const struct observations *p, uint64_t num, double drift)
 	return drift * length * length / 8;
 }
 
-/* What is usual in the mean of all windows. */
+/* Return the usual value, by the mean of all windows. */
 static double usual_of_side(const struct obs_direction *dir, uint64_t num)
 {
 	return (dir[0].mean / (double)dir[0].messages + dir[1].mean / (double)dir[1].messages) / 2 *
@@ -276,8 +269,9 @@ int delays_find_minima(struct observations *p, double drift)
 /* ---- soft edges ---------------------------------------------------------- */
 
 /*
- * Both directions scatter by themselves, so that middles and halves do alike; a curve that
- * is wrong moves middles only, and delays that are longer both ways halves only.
+ * Estimate the softness of the edge. If each direction scatters independently, middles and halves
+ * scatter alike; a wrong curve moves middles only, and delays that are longer in both directions
+ * move halves only.
  */
 static double softness(const struct window *window, size_t num, double *buffer)
 {

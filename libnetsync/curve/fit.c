@@ -8,31 +8,27 @@
  * that no slack is negative. The gradient of that sum (the score) drives curve
  * and margins against the constraints.
  *
- * Hard constraints would put the curve where single messages touch it. Each is
- * replaced by the logistic penalty log(1 + exp(-s / scale)), where the scale is
- * about as large as the distance of the lowest message of a spline interval
- * from the true edge: mu / n. The minimum is then near the centre of all likely
- * curves and not at their rim, and messages that contradict each other need no
- * special treatment.
+ * Hard constraints would put the curve where single messages touch it. Each is replaced by the
+ * logistic penalty log(1 + exp(-s / scale)), where the scale is about as large as the distance of
+ * the lowest message of a spline interval from the true edge: mu / n. The minimum is then near the
+ * centre of all likely curves and not at their edge, and inconsistent messages need no special
+ * treatment.
  *
- * The skew of an oscillator is a random walk, so that the integral of the
- * square of the curve's second derivative is part of the objective (G. Wahba,
- * "Improper priors, spline smoothing and the problem of guarding against model
- * errors in regression", JRSS B 40(3), 1978). It decides only where messages
- * are few.
+ * The skew of an oscillator is a random walk, so that the integral of the square of the curve's
+ * second derivative is part of the objective (G. Wahba, "Improper priors, spline smoothing and the
+ * problem of guarding against model errors in regression", JRSS B 40(3), 1978). This prior matters
+ * only where messages are few.
  *
- * The objective is convex. Far from the minimum, where Newton's quadratic model
- * would mislead, the quadratic upper bound of T. Jaakkola and M. Jordan
- * ("Bayesian parameter estimation via variational methods", Statistics and
- * Computing 10, 2000) takes its place. The matrix of the curve has bandwidth 4
- * and is bordered by the few margins: the cost of a step is proportional to the
- * number of constraints.
+ * The objective is convex. Far from the minimum, where Newton's quadratic model is misleading, the
+ * quadratic upper bound of T. Jaakkola and M. Jordan ("Bayesian parameter estimation via
+ * variational methods", Statistics and Computing 10, 2000) replaces it. The matrix of the curve has
+ * bandwidth 4 and is bordered by the few margins: the cost of a step is proportional to the number
+ * of constraints.
  *
- * Most constraints are far: their slack is so many scales that their penalty is
- * nothing, and remains so while the curve moves by less than what is left of it.
- * Only near ones are looked at in each step; of the others, how far the curve has
- * moved since they were looked at last (by the hull property of B-splines, no
- * further than its coefficients).
+ * Most constraints are far: their slack is so many scales that their penalty is negligible, and
+ * stays negligible while the curve moves by less than the rest of the slack. Each step examines
+ * near constraints only. For far ones it tracks how far the curve has moved since they were last
+ * examined (no further than its coefficients, by the hull property of B-splines).
  */
 #include <errno.h>
 #include <math.h>
@@ -44,31 +40,31 @@
 #include "curve/softplus.h"
 #include "util/number.h"
 
-/* Constraints at most of which the penalties are multiplied: 2^n is a double. */
+/* Maximum number of constraints whose penalties are multiplied: 2^n must be a double. */
 #define MAX_RUN 512
 /*
- * Near constraints are chosen anew once steps are this part of what they were when they
- * were chosen. Chosen: 0.5 to 0.05 cost the same.
+ * Choose near constraints again once steps are smaller than at the last choice by this factor.
+ * Chosen: 0.5 to 0.05 cost the same.
  */
 #define SMALLER 0.125
 /*
- * The last step is one that gains less than this, in log likelihood: a
- * hundredth of what tells two models apart (3 for a coefficient, see order.c).
+ * Stop when a step gains less than this, in log likelihood: a hundredth of the difference that
+ * distinguishes two models (3 for a coefficient, see order.c).
  */
 #define ENOUGH 0.01
-/* Steps to a margin at most; halving alone takes as many to 1e-12 of where it begins. */
+/* Maximum number of steps to a margin; halving alone takes as many to reach 1e-12 of the start. */
 #define MARGIN_STEPS 40
 
 /*
- * The normal equations of n coefficients and m margins. What constraints add is
- * summed up by powers of u in each interval, where their B-splines are cubics.
+ * The normal equations of n coefficients and m margins. The contributions of constraints are summed
+ * by powers of u in each knot interval, where their B-splines are cubics.
  */
 struct system {
 	double (*moment)[7];  /* weights * u^0 .. u^6 of each interval */
 	double (*force)[4];   /* gradients * u^0 .. u^3 */
-	double *band;	      /* n x BAND: diagonal and what is left of it */
+	double *band;	      /* n x BAND: diagonal and elements to the left of it */
 	double *rhs;	      /* n: gradient */
-	double *border;	      /* n x m: between curve and margins */
+	double *border;	      /* n x m: cross terms of curve and margins */
 	double *corner;	      /* m x m */
 	double *rhs_margin;   /* m */
 	double *step;	      /* n */
@@ -77,7 +73,7 @@ struct system {
 	double *trial_margin; /* m */
 	double *column;	      /* m: for the factors of the corner */
 	double *diagonal;     /* m: of the corner */
-	/* Caution for the sake of far constraints: */
+	/* Damping on account of far constraints: */
 	double (*far_moment)[7]; /* as moment[] */
 	double *far_corner;	 /* m: diagonal of the corner */
 };
@@ -118,14 +114,14 @@ static void system_clear(struct system *s, size_t n, size_t m)
 	memset(s->corner, 0, m * m * sizeof(double));
 }
 
-/* Constraints of one link and side in one interval. */
+/* Consecutive constraints of one link and side in one knot interval. */
 struct run {
 	struct soft_constraint *first;
-	struct soft_constraint *near; /* behind the last near one */
+	struct soft_constraint *near; /* after the last near one */
 	struct soft_constraint *end;
 };
 
-/* The run that begins with a constraint, of those before @end. */
+/* Return the run that begins with constraint @w and ends before @end. */
 static struct run run_at(struct soft_constraint *w, const struct soft_constraint *end)
 {
 	struct run r = { .first = w, .end = w + 1 };
@@ -137,7 +133,7 @@ static struct run run_at(struct soft_constraint *w, const struct soft_constraint
 	return r;
 }
 
-/* What the constraints of a run add: powers of u times derivatives. */
+/* Contribution of a run's constraints: sums of powers of u times derivatives. */
 struct run_sums {
 	double weight[7]; /* second derivatives of the penalties */
 	double pull[4];	  /* first ones */
@@ -179,7 +175,7 @@ double fit_prior(double length, double skew_walk)
 	return SECOND / (length * length * length * skew_walk * skew_walk);
 }
 
-/* The prior's weight of the square of bend @i, doubled. */
+/* Return twice the weight of the square of bend @i in the prior. */
 static double prior(const struct fit *f, const struct bend *b, size_t i)
 {
 	double h = b->length;
@@ -189,7 +185,7 @@ static double prior(const struct fit *f, const struct bend *b, size_t i)
 	return fit_prior(h, f->skew_walk);
 }
 
-/* Add the prior, which says nothing of change points. */
+/* Add the prior, which does not apply to change points. */
 static void system_stiffen(struct system *s, const struct fit *f, double scale)
 {
 	const struct spline *c = &f->curve;
@@ -213,7 +209,8 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 }
 
 /*
- * Solve a x = x by Cholesky's factors of a, whose lower half is given. @column,
+ * Solve a x = x by Cholesky factors of a, of which the lower half is given. @column, @diagonal:
+ * scratch space for m values.
  * @diagonal: room for m.
  */
 static void solve_full(double *a, double *x, size_t m, double *column, double *diagonal)
@@ -242,12 +239,12 @@ static void solve_full(double *a, double *x, size_t m, double *column, double *d
 	}
 }
 
-/* corner = corner - border' border, of which the lower half is needed. */
+/* Compute the lower half of corner = corner - border' border. */
 static void subtract_square(double *corner, const double *border, size_t n, size_t m)
 {
 	size_t i = 0;
 
-	/* Four rows at once, as an element of the corner is read and written for each. */
+	/* Four rows at once, because an element of the corner is read and written for each. */
 	for (; i + 4 <= n; i += 4) {
 		const double *row = &border[i * m];
 
@@ -270,8 +267,8 @@ static void subtract_square(double *corner, const double *border, size_t n, size
 }
 
 /*
- * Solve for the Newton step by the Schur complement of the curve's block, whose
- * factor is L. Return: twice the decrease that the quadratic model predicts.
+ * Solve for the Newton step by the Schur complement of the curve's block, whose factor is L. Return
+ * twice the decrease predicted by the quadratic model.
  */
 static double system_solve(struct system *s, size_t n, size_t m)
 {
@@ -287,7 +284,7 @@ static double system_solve(struct system *s, size_t n, size_t m)
 	for (size_t p = 0; p < m; p++) {
 		double *d = &s->corner[p * m + p];
 
-		/* A margin without constraints stays where it is. */
+		/* A margin without constraints does not move. */
 		*d = fmax(*d, 1e-9 * s->diagonal[p]) + 1e-300;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -316,9 +313,9 @@ struct solver {
 	struct system system;
 	struct run *run;
 	size_t runs;
-	double stretch; /* of all scales */
-	double room;	/* by how much curve and margins may move until far ones matter, ns */
-	double size;	/* of the step before near ones were chosen last, ns */
+	double stretch; /* factor of all scales */
+	double room;	/* allowed move of curve and margins before far ones matter, ns */
+	double size;	/* step before the last choice of near constraints, ns */
 	bool cautious;
 };
 
@@ -328,7 +325,7 @@ static void solver_free(struct solver *s)
 	free(s->run);
 }
 
-/* All constraints are near at first. 0 or -ENOMEM; free it in any case. */
+/* Make a solver; all constraints are near at first. 0 or -ENOMEM; free it in any case. */
 static int solver_new(struct solver *s, struct fit *f, double stretch)
 {
 	struct soft_constraint *w = f->constraint, *end = w + f->num_constraints;
@@ -347,10 +344,7 @@ static int solver_new(struct solver *s, struct fit *f, double stretch)
 	return 0;
 }
 
-/*
- * Set @z and @tail of a run's constraints before @end: the penalty, less log
- * @product.
- */
+/* Set @z and @tail of a run's constraints before @end. Return their penalty, less log @product. */
 static double run_penalty(const struct fit *f, const struct run *r,
 			  const struct soft_constraint *end, double narrow, double *product)
 {
@@ -370,7 +364,7 @@ static double run_penalty(const struct fit *f, const struct run *r,
 	return sum;
 }
 
-/* The sum of log(1 + exp(z)) of near constraints, or of @all. */
+/* Return the sum of log(1 + exp(z)) of near constraints, or of all if @all. */
 static double penalty(struct fit *f, const struct solver *s, bool all)
 {
 	double sum = 0, product = 1;
@@ -389,7 +383,7 @@ static double penalty(struct fit *f, const struct solver *s, bool all)
 	return sum + log(product);
 }
 
-/* The objective, less what does not depend on curve and margins. */
+/* Return the objective without the terms that do not depend on curve and margins. */
 static double cost_of(struct fit *f, const struct solver *s, bool all)
 {
 	double cost = penalty(f, s, all) - dot_product(f->score, f->curve.coef, f->curve.coefs) -
@@ -404,7 +398,7 @@ static double cost_of(struct fit *f, const struct solver *s, bool all)
 	return cost;
 }
 
-/* By the first and second derivatives of the penalties of near constraints. */
+/* Add the first and second derivatives of the penalties of near constraints. */
 static void run_build(struct system *s, const struct fit *f, const struct run *r, double stretch,
 		      bool cautious)
 {
@@ -420,7 +414,7 @@ static void run_build(struct system *s, const struct fit *f, const struct run *r
 	system_add(s, &f->curve, f->links, r->first, &sums);
 }
 
-/* What far constraints add to the diagonal of the matrix: the caution of a run. */
+/* Add the damping for the far constraints of a run to the diagonal of the matrix. */
 static void run_build_far(struct system *s, const struct run *r, const struct soft_constraint *from,
 			  const struct soft_constraint *end, double stretch)
 {
@@ -436,7 +430,7 @@ static void run_build_far(struct system *s, const struct run *r, const struct so
 	}
 }
 
-/* Set the system up at the curve whose cost_of() was computed last. */
+/* Set the system up at the curve whose cost was computed last. */
 static void build(const struct fit *f, struct solver *s)
 {
 	struct system *y = &s->system;
@@ -458,7 +452,7 @@ static void build(const struct fit *f, struct solver *s)
 	system_stiffen(y, f, 1);
 }
 
-/* All constraints are near. */
+/* Make all constraints near. */
 static void forget_near(struct fit *f, struct solver *s)
 {
 	memset(s->system.far_moment, 0, f->curve.coefs * sizeof(*s->system.far_moment));
@@ -469,8 +463,8 @@ static void forget_near(struct fit *f, struct solver *s)
 }
 
 /*
- * Of the near constraints, whose z are set, those remain near that matter after curve
- * and margins have moved by @room.
+ * Keep as near those constraints, whose z are set, that matter after curve and margins have moved
+ * by @room.
  */
 static void choose_near(struct solver *s, double room)
 {
@@ -505,7 +499,7 @@ static double most(const double *v, size_t n)
 	return most;
 }
 
-/* A step of a size was taken, and the z of @all constraints set, or of near ones. */
+/* Account for a step of @size, after which the z of @all constraints, or of near ones, are set. */
 static void moved(struct fit *f, struct solver *s, double size, bool all)
 {
 	if (all)
@@ -516,7 +510,7 @@ static void moved(struct fit *f, struct solver *s, double size, bool all)
 		choose_near(s, size);
 }
 
-/* Line search by halving (Armijo's rule), at most 2^-11 of the step. */
+/* Search along the step by halving (Armijo's rule), down to 2^-11 of it. */
 static bool take_step(struct fit *f, struct solver *s, double slope, double *cost)
 {
 	struct system *y = &s->system;
@@ -527,7 +521,7 @@ static bool take_step(struct fit *f, struct solver *s, double slope, double *cos
 	memcpy(y->trial, coef, n * sizeof(double));
 	memcpy(y->trial_margin, margin, m * sizeof(double));
 	for (int tries = 0; tries < 12; tries++, length /= 2) {
-		/* Not so of a step that is no number. */
+		/* Check all constraints if the step is not finite. */
 		bool near = length * size < s->room && isfinite(s->room);
 		double c;
 
@@ -544,7 +538,7 @@ static bool take_step(struct fit *f, struct solver *s, double slope, double *cos
 	}
 	memcpy(coef, y->trial, n * sizeof(double));
 	memcpy(margin, y->trial_margin, m * sizeof(double));
-	/* Restore z and tail of all constraints, too. */
+	/* Restore z and tail of all constraints. */
 	forget_near(f, s);
 	*cost = cost_of(f, s, true);
 	return false;
@@ -634,14 +628,14 @@ int fit_start(struct fit *f, double *residual)
 }
 
 /*
- * The margin that a @score of 1 / ns drives against constraints, whose z is the slack
- * without it, ns: Newton's method between two limits.
+ * Find the most likely margin by Newton's method between two limits. @score: the gradient that
+ * drives it against the constraints, 1 / ns. z of a constraint is its slack without the margin, ns.
  */
 static double most_likely_margin(const struct soft_constraint *first,
 				 const struct soft_constraint *end, double score)
 {
 	double lo = HUGE_VAL, hi = -HUGE_VAL, margin = HUGE_VAL, step = HUGE_VAL;
-	const double enough = 0.01; /* of the smallest scale; chosen */
+	const double enough = 0.01; /* part of the smallest scale; chosen */
 	double sharpest = 0;
 
 	for (const struct soft_constraint *w = first; w < end; w++) {

@@ -21,7 +21,7 @@
 #include "curve/observations.h"
 #include "curve/spline.h"
 
-/* An observation that the correction shall keep a margin away from. */
+/* An observation that the correction should keep a margin away from. */
 struct soft_constraint {
 	double u;     /* place of its time in the interval, see struct cubic */
 	double y;     /* the limit, ns */
@@ -48,49 +48,47 @@ struct fit {
 	 */
 	double *score;
 	double *margin_score;
-	bool cut;      /* less than all messages make, see constraints.c */
+	bool cut;      /* it was cut to what constraints balance, see constraints.c */
 	double *mean;  /* excess delay of each direction, ns */
-	double *dense; /* messages of it in an interval */
+	double *dense; /* messages of each direction in a knot interval */
 	/* Messages in a spline interval of each link, relative to the mean. */
 	double *density;
-	bool straight; /* a straight line is wanted */
+	bool straight; /* the curve is to be a straight line */
 	/*
-	 * Standard deviation of the change of a skew within a second, by the
-	 * oscillator alone: the prior (random-walk frequency modulation, IEEE
-	 * Std 1139).
+	 * Prior: standard deviation of the change of a skew within a second caused by the
+	 * oscillator alone (random-walk frequency modulation, IEEE Std 1139).
 	 */
 	double skew_walk;
 	/*
-	 * Instead, of each three neighbouring coefficients: the variance of the change of
-	 * slope there. NULL: that of an oscillator.
+	 * The variance of the change of slope between each three neighbouring coefficients, in
+	 * place of that prior. NULL: use the prior.
 	 */
 	const double *change_variance;
 };
 
 /*
- * The weight that the prior gives to half of the square of a bend, which stands for
- * @length ns. @skew_walk: see above.
+ * Return the prior's weight of half of the square of a bend over @length ns. @skew_walk: see above.
  */
 double fit_prior(double length, double skew_walk);
 
 /*
- * Start at the least-squares middle of all constraints: 0 or -ENOMEM.
- * *residual: their mean distance from it, ns.
+ * Start at the least-squares middle of all constraints: 0 or -ENOMEM. *residual: mean distance of
+ * the constraints from it, ns.
  */
 int fit_start(struct fit *f, double *residual);
 
 /*
- * Find the most likely curve and margins, with scales @stretch times as wide as
- * they shall be: 0 or -ENOMEM. *cost: the negative logarithm of the likelihood.
+ * Find the most likely curve and margins, with all scales multiplied by @stretch: 0 or -ENOMEM.
+ * *cost: the negative logarithm of the likelihood.
  */
 int fit_solve(struct fit *f, double stretch, int max_steps, double *cost);
 
-/* Set the most likely margins of a curve that stays as it is. */
+/* Set the most likely margins without changing the curve. */
 void fit_margins(struct fit *f);
 
 /*
- * Cholesky's factor of the curvature of the objective at a curve, of each row the
- * diagonal and what is left of it; the margins as they are. 0 or -ENOMEM.
+ * Compute the Cholesky factor of the curvature of the objective at a curve, with margins fixed.
+ * Each row stores the diagonal element and the elements to the left of it. 0 or -ENOMEM.
  */
 int fit_factor(struct fit *f, double (*factor)[BAND]);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The estimator of one host, in rounds: change points are detected, first
- * beyond the initial fit, then beyond the curve of the last round; the curve is
- * fitted with them; they are placed by it. Last, change points and curve are
- * checked against the straight line.
+ * The estimator of one host, in rounds: detect change points, first from the residuals of the
+ * initial fit, then from those of the last round's curve; fit the curve with them; place them by
+ * the curve. Finally check change points and curve against the straight line.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,14 +20,14 @@
 #include "curve/rate-changes.h"
 #include "curve/refine.h"
 
-/* Rounds at most. Chosen: a fourth one rarely finds anything. */
+/* Maximum number of rounds. Chosen: a fourth one rarely finds anything. */
 #define ROUNDS 4
-/* A round is undone if the mean delay grew by this factor. Chosen. */
+/* Undo a round if the mean delay grew by this factor. Chosen. */
 #define WORSE 1.1
-/* What an oscillator may drift from a line before a curve is tried, ns. Chosen. */
+/* Drift of an oscillator from a straight line from which a curve is tried, ns. Chosen. */
 #define VISIBLE 1000.0
 
-/* Before the first round: outliers, and delays. */
+/* Before the first round, reject outliers and estimate delays. */
 static int prepare(struct host_fit *k)
 {
 	size_t rejected;
@@ -49,14 +48,14 @@ static int prepare(struct host_fit *k)
 
 /* ---- rounds ------------------------------------------------------------ */
 
-/* All that a round changes. */
+/* Everything that a round changes. */
 struct snapshot {
 	struct spline best;
 	struct change_point *change;
 	size_t num_changes;
 	size_t intervals;
 	double *margin;
-	uint32_t *kept; /* observations of each bin */
+	uint32_t *kept; /* observations kept of each bin */
 	double delay;
 };
 
@@ -120,7 +119,9 @@ static void snapshot_restore(struct host_fit *k, struct snapshot *m)
 		k->obs.direction[0].bin[i].num = m->kept[i];
 }
 
-/* Detect change points, and fit the curve with them. 1: again; 0: enough. */
+/*
+ * Detect change points, and fit the curve with them. Return 1 if another round is useful, else 0.
+ */
 static int one_round(struct host_fit *k, bool first)
 {
 	int ret = change_points_find(k->correction, &k->obs, k->drift, !first, host_fit_at, k);
@@ -139,7 +140,7 @@ static int one_round(struct host_fit *k, bool first)
 	return 1;
 }
 
-/* A round after which delays are longer was misled, and is undone. */
+/* Run another round, and undo it if delays become longer: its change points were wrong. */
 static int follow(struct host_fit *k)
 {
 	int ret = prepare(k), more = 1;
@@ -188,14 +189,14 @@ size_t host_fit_choose(struct link *link, size_t num)
 		link[i] = link[n];
 		link[n++] = l;
 	}
-	/* One pair with few messages stays a line: nothing averages its errors out. */
+	/* One pair with few messages keeps a straight line: its errors are not averaged. */
 	if (num < n + 2 || messages[0] < MIN_POOLED || messages[1] < MIN_POOLED ||
 	    messages[0] + messages[1] <= others)
 		return n;
 	return num;
 }
 
-/* Of all messages that are kept: how many are inverted? */
+/* Return how many of all kept messages are inverted. */
 static size_t count_inverted(const struct correction *c, const struct link *links, size_t num_links)
 {
 	size_t n = 0;
@@ -219,7 +220,7 @@ static bool all_straight(const struct link *links, size_t num_links)
 	return n == num_links;
 }
 
-/* The same, by another curve. */
+/* Return how many kept messages are inverted by another curve. */
 static size_t inverted_by(struct correction *c, const struct spline *curve,
 			  const struct link *links, size_t num_links)
 {
@@ -232,8 +233,8 @@ static size_t inverted_by(struct correction *c, const struct spline *curve,
 }
 
 /*
- * Fit a curve without the change points from @from to before @to. It is taken if
- * it inverts at most @most messages, and delays are hardly longer; if not, all stays as it is.
+ * Fit a curve without the change points from @from to before @to. Accept it if it inverts at most
+ * @most messages, and delays are not much longer; else restore everything.
  */
 static int doubt_change_points(struct host_fit *k, const struct link *links, size_t num_links,
 			       size_t from, size_t to, size_t intervals, size_t most)
@@ -260,7 +261,7 @@ static int doubt_change_points(struct host_fit *k, const struct link *links, siz
 		ret = order_choose(k);
 		if (!ret)
 			ret = host_fit_update_delays(k);
-		/* Messages of both directions say so, even if the slowest clock inverts none. */
+		/* Check the delays of both directions, even if no message is inverted. */
 		fits = !ret && host_fit_mean_delay(k) <= WORSE * before.delay;
 	}
 	if (!ret && !fits)
@@ -271,9 +272,9 @@ static int doubt_change_points(struct host_fit *k, const struct link *links, siz
 }
 
 /*
- * Change points are in doubt where a straight line inverts no message: it was
- * the delays that changed. So is the first or the last one, where a curve
- * without it inverts fewer: only a few seconds beyond it speak for it.
+ * Remove doubtful change points. If a straight line inverts no message, delays changed and not the
+ * clock. The first or the last change point is also removed if a curve without it inverts fewer
+ * messages: only a few seconds of messages support it.
  */
 static int check_change_points(struct host_fit *k, const struct link *links, size_t num_links)
 {
@@ -296,8 +297,7 @@ static int check_change_points(struct host_fit *k, const struct link *links, siz
 }
 
 /*
- * When a change point was is not known better than to between the messages
- * before and after it.
+ * Widen the uncertainty of each change point to the time between the messages before and after it.
  */
 static void widen_to_messages(struct correction *c, const struct observations *p)
 {
@@ -318,8 +318,8 @@ static void widen_to_messages(struct correction *c, const struct observations *p
 }
 
 /*
- * A line that inverts no message is better than a curve that does, unless that has change points,
- * which were not in doubt.
+ * Prefer a line that inverts no message to a curve that does, unless the curve has change points,
+ * which passed their own check.
  */
 static void prefer_line(struct correction *c, const struct correction *line,
 			const struct link *links, size_t num_links)
@@ -332,8 +332,8 @@ static void prefer_line(struct correction *c, const struct correction *line,
 }
 
 /*
- * A curve that no clock can make is no solution: contradictory messages can lead a
- * fit anywhere. The straight line of the initial fit takes its place.
+ * Replace a curve that no clock can have by the straight line of the initial fit: inconsistent
+ * messages can make a fit diverge.
  */
 static void reject_diverged(struct host_fit *k)
 {
@@ -349,8 +349,8 @@ static void reject_diverged(struct host_fit *k)
 }
 
 /*
- * @margin: room for that of each link, as it is before. *freedom: effective degrees of freedom of
- * the curve, if it becomes one of a steered clock.
+ * @margin: scratch space for the margin of each link, with its current value. *freedom: effective
+ * degrees of freedom of the curve, if it becomes that of a steered clock.
  */
 static int doubt_curve_with(struct host_fit *k, const struct link *links, size_t num_links,
 			    double *margin, double *freedom)
@@ -369,7 +369,7 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links, size_t
 	smooth.delay = host_fit_mean_delay(k);
 	if (!ret)
 		ret = doubts_find(k, links, num_links);
-	/* Of several, the others' curves are what is wrong; see the joint fit. */
+	/* With several links, curves of other hosts cause the doubt; see the joint fit. */
 	if (!ret && num_links == 1 && (c->num_doubts || c->no_margin))
 		ret = rate_changes_fit(k, &smooth, &found);
 	if (ret || !(found > 0))
@@ -381,7 +381,7 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links, size_t
 	return doubts_find(k, links, num_links);
 }
 
-/* Where the curve is not to be relied on, the clock may be steered. */
+/* If the curve is untrusted somewhere, the clock may be steered: try such a curve. */
 static int doubt_curve(struct host_fit *k, const struct link *links, size_t num_links,
 		       double *freedom)
 {
@@ -410,14 +410,14 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
 
 	if (c->to <= c->from || !num_links)
 		return 0;
-	/* In so short a time no oscillator drifts visibly. */
+	/* The span is so short that no oscillator drifts visibly. */
 	if (!had_curve && drift * span * span / 8 < VISIBLE && !count_inverted(c, links, num_links))
 		return 0;
 	c->curve = (struct spline){ 0 };
 	c->steered = false;
 	correction_release(c);
 	if (!had_curve) {
-		/* One wrong message spoils a hull: begin anew. */
+		/* A single wrong message spoils a hull: start again from medians. */
 		c->offset = observations_level(&links[0]);
 		c->frac = 0;
 		c->skew = 0;
@@ -449,7 +449,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
 		c->intervals = k.intervals;
 		k.best = (struct spline){ 0 };
 	}
-	/* Later, there is a curve already, and no line. */
+	/* Later rounds start from a curve instead of a line. */
 	if (!ret && !had_curve)
 		prefer_line(c, &line, links, num_links);
 	observations_release(&k.obs);
@@ -460,8 +460,8 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
 }
 
 /*
- * The curve whose coefficients are values of the initial fit at their abscissae (I. J.
- * Schoenberg, "On spline functions", 1967).
+ * Set the coefficients to the initial fit's values at their abscissae (I. J. Schoenberg, "On spline
+ * functions", 1967).
  */
 static int curve_of_start(struct spline *s, struct initial_fit *start, double span)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The robust initial fit: of windows of time, half-way between the medians of
- * both directions; the straight part by the median slope (H. Theil, "A
- * rank-invariant method of linear and polynomial regression analysis", Proc.
- * KNAW 53, 1950).
+ * The robust initial fit: in each window of time, the middle between the medians of both
+ * directions; the straight part by the median slope (H. Theil, "A rank-invariant method of linear
+ * and polynomial regression analysis", Proc. KNAW 53, 1950).
  */
 #include <errno.h>
 #include <math.h>
@@ -14,15 +13,18 @@
 #include "util/statistics.h"
 #include "util/whole.h"
 
-/* Windows at most: bounds time. Chosen. */
+/* Maximum number of windows; limits time. Chosen. */
 #define MAX_WINDOWS 4096
-/* Bins that a window of the busiest link has at least. Chosen. */
+/* Least number of bins in a window of the busiest link. Chosen. */
 #define BINS_OF_WINDOW 8
-/* The same, of thin links together. Chosen. */
+/* Least number of bins in a window of thin links together. Chosen. */
 #define BINS_OF_POOLED 32
-/* The fit is done anew beyond the last: medians are biased on a slope. Chosen. */
+/*
+ * Number of passes; each fits the residuals of the last, because medians are biased on a slope.
+ * Chosen.
+ */
 #define PASSES 3
-/* Slopes are taken over one part in so many of all windows. Chosen. */
+/* Slopes are taken over the number of windows divided by this. Chosen. */
 #define SLOPE_PARTS 16
 
 double initial_fit_at(void *initial_fit, double t)
@@ -50,7 +52,7 @@ double initial_fit_at(void *initial_fit, double t)
 	return r->y[lo] + (r->y[lo + 1] - r->y[lo]) * (t - r->t[lo]) / (r->t[lo + 1] - r->t[lo]);
 }
 
-/* Half-way between the medians of both directions of the busiest link. */
+/* Compute the middle between the medians of both directions of the busiest link in a window. */
 static bool middle_of_window(const struct observations *p, size_t *at, double end, double *buffer,
 			     double *y)
 {
@@ -80,7 +82,7 @@ static bool middle_of_window(const struct observations *p, size_t *at, double en
 	return busiest;
 }
 
-/* The fit beyond an earlier one. */
+/* Fit the residuals of an earlier fit. */
 static int middle(struct initial_fit *r, struct initial_fit *beyond, struct observations *p)
 {
 	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
@@ -111,7 +113,7 @@ static int middle(struct initial_fit *r, struct initial_fit *beyond, struct obse
 	return 0;
 }
 
-/* Move the median slope and offset into the straight part of the correction. */
+/* Move the median slope and offset to the straight part of the correction. */
 static int straighten(struct initial_fit *r, struct observations *p, struct correction *c)
 {
 	size_t n = r->num, apart = n / SLOPE_PARTS ? n / SLOPE_PARTS : 1;

@@ -5,12 +5,12 @@
 
 #include "curve/observations.h"
 
-/* Groups of a direction, at least, that tell what margin there is. Chosen. */
+/* Least number of groups of a direction that determine a margin. Chosen. */
 #define MIN_GROUPS 8
 
 /*
- * A message (x, y) of a link puts the host's correction below (or above) this,
- * as far as it goes beyond the straight correction.
+ * Return the limit of a host's correction, from below or above, that a message (x, y) of a link
+ * implies, less the straight correction.
  */
 static struct observation bear(const struct correction *c, const struct link *l, int64_t x,
 			       int64_t y)
@@ -36,7 +36,7 @@ int64_t observations_level(const struct link *l)
 	return ref - own;
 }
 
-/* The corners of a bin as observations, behind those that there are: their number. */
+/* Append the corners of a bin as observations. Return their number. */
 static uint32_t gather_corners(struct observations *p, const struct correction *c,
 			       const struct link *l, int cloud, const struct bin *b)
 {
@@ -47,7 +47,7 @@ static uint32_t gather_corners(struct observations *p, const struct correction *
 		int64_t y = b->corner[n].y;
 
 		*s = bear(c, l, b->corner[n].x, cloud ? -y : y);
-		/* A false timestamp led there. */
+		/* Skip times that a false timestamp caused. */
 		if (s->t >= 0 && s->t <= p->span)
 			p->num++;
 	}
@@ -55,10 +55,10 @@ static uint32_t gather_corners(struct observations *p, const struct correction *
 }
 
 /*
- * Of many pairs, or with few messages, bins are so wide that the spline may have an interval
- * for each of them: what drives the curve at the mean time of a bin, and what holds it, would
- * be in different intervals. Then each observation is a bin of its own, which stands for as
- * many messages.
+ * Make each observation a bin of its own, which represents an equal share of the messages. With
+ * many pairs or few messages, bins are so wide that the spline may have a knot interval for each.
+ * The score at the mean time of a bin and the constraints that balance it could then fall into
+ * different intervals.
  */
 static void share_out(struct observations *p, struct obs_direction *dir, const struct obs_bin *h)
 {
@@ -90,7 +90,7 @@ static void gather_side(struct observations *p, const struct correction *c,
 	dir->width = fmax(dir->width, (double)(INT64_C(1) << e->shift));
 	for (size_t i = 0; i < e->num; i++) {
 		const struct bin *b = &e->bin[i];
-		/* Of the mean only the time matters, not to the ns. */
+		/* Only the time of the mean matters, and not to the ns. */
 		int64_t mean = bin_time(b), y;
 		struct obs_bin h;
 
@@ -121,13 +121,13 @@ static int by_bin_time(const void *a, const void *b)
 	return (p->from > q->from) - (p->from < q->from);
 }
 
-/* Gather one direction of the links from @from to before @to, as one. */
+/* Gather one direction of the links from @from to before @to as one link. */
 static void gather_direction(struct observations *p, const struct correction *c,
 			     const struct link *links, size_t from, size_t to, int side,
 			     struct obs_direction *dir)
 {
 	for (size_t i = from; i < to; i++) {
-		/* What host[0] sent is above the clock of host[0] .. */
+		/* Messages from host[0] are above the clock of host[0] .. */
 		int cloud = links[i].first ? side : !side;
 
 		if (!links[i].idle)
@@ -230,7 +230,7 @@ bool observations_strayed(const struct observations *p)
 			}
 		}
 	}
-	/* What is not finite has strayed, too. */
+	/* A curve that is not finite has also strayed. */
 	return !(curve <= STRAYED * line);
 }
 
@@ -269,7 +269,7 @@ size_t observations_group(const struct observations *p, const struct obs_directi
 			g.messages += h->messages;
 			if (y < g.y) {
 				g.y = y;
-				/* That of a wrong message may be anywhere. */
+				/* The time of a wrong message may be anywhere. */
 				g.t = fmin(fmax(t, h->t - dir->width), h->t + dir->width);
 			}
 		}
@@ -277,7 +277,7 @@ size_t observations_group(const struct observations *p, const struct obs_directi
 		if (g.messages >= messages) {
 			group[n++] = g;
 		} else if (n && g.messages) {
-			/* What is left at the end belongs to the last. */
+			/* Add the remaining bins at the end to the last group. */
 			group[n - 1].to = i;
 			group[n - 1].messages += g.messages;
 			if (g.y < group[n - 1].y) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The correction is fitted with 0 (a line), 1, 2, 4, ... intervals, from the number that
- * is likely on upward, and downward, until that is not better; the number with the least
- * negative log likelihood + cost of coefficients wins (H. Akaike, "A new look at the
- * statistical model identification", IEEE Trans. Automatic Control 19(6), 1974).
+ * Fit the correction with 0 (a line), 1, 2, 4, ... intervals: from a likely number upward and then
+ * downward, until the fit is no better. Keep the number with the least negative log likelihood +
+ * cost of coefficients (H. Akaike, "A new look at the statistical model identification", IEEE
+ * Trans. Automatic Control 19(6), 1974).
  */
 #include <errno.h>
 #include <math.h>
@@ -16,44 +16,47 @@
 #include "curve/order.h"
 #include "curve/outliers.h"
 
-/* Intervals at most: bounds time and memory. Chosen. */
+/* Maximum number of knot intervals; limits time and memory. Chosen. */
 #define MAX_INTERVALS 8192
-/* Bins that an interval has at least, in the direction that has fewer. Chosen. */
+/* Least number of bins of an interval, in the direction with fewer bins. Chosen. */
 #define MIN_BINS 2
 /*
- * Cost of a coefficient, in log likelihood. Akaike's criterion takes 1; minima
- * are no regular estimates, and by simulation 3 errs less.
+ * Cost of a coefficient, in log likelihood. Akaike's criterion uses 1; minima are not regular
+ * estimates, and in simulations errors are smaller with 3.
  */
 #define COEF_COST 3.0
 /* Cost of not being straight, in coefficients. Chosen. */
 #define BEND_COST 8.0
-/* Scales at first, in those that are wanted: continuation. Chosen. */
+/* Initial scale, as a multiple of the final one: continuation. Chosen. */
 #define WIDEST_SCALE 16
 /* Newton steps at most: to a wide scale, to an intermediate one, to the end. */
 #define STEPS_WIDE 20
 #define STEPS_BETWEEN 3
 #define STEPS_LAST 40
-/* How often outliers are looked for at most, as long as some are found. Chosen. */
+/* Maximum number of searches for outliers, as long as each finds some. Chosen. */
 #define REJECTIONS 3
-/* Parts of a direction at most in which outliers are looked for. Chosen. */
+/* Maximum number of parts of a direction in which outliers are searched for. Chosen. */
 #define MAX_PARTS ((size_t)1 << 14)
-/* How often, at most, and by how much softer an edge has to seem to fit again. Chosen. */
+/*
+ * Maximum number of repeated fits, and the factor by which the edge must be softer for another one.
+ * Chosen.
+ */
 #define SOFTENINGS 6
 #define SOFTER 1.2
 /*
- * First, by least squares: an order is enough whose residual is within CLOSE of
- * the scatter of constraints; one is tried whose residual is within FAR_FACTOR
- * and FAR (ns) of the least. Chosen.
+ * The first choice is by least squares: an order is sufficient if its residual is within CLOSE of
+ * the scatter of constraints; an order is tried if its residual is within FAR_FACTOR and FAR (ns)
+ * of the least. Chosen.
  */
 #define CLOSE 2.0
 #define FAR_FACTOR 8
 #define FAR 1000
-/* Cost of a fit that has diverged, in log likelihood: it is better than none. Chosen. */
+/* Cost of a fit that has diverged, in log likelihood: it is better than no fit. Chosen. */
 #define DIVERGED 1e300
 
 /* ---- one number of intervals ------------------------------------------- */
 
-/* Continuation: from wide scales to those that are wanted. */
+/* Continuation from wide scales to the final ones. */
 static int anneal(struct fit *f, double *cost)
 {
 	int ret = 0;
@@ -63,7 +66,7 @@ static int anneal(struct fit *f, double *cost)
 	return ret ? ret : fit_solve(f, 1, STEPS_LAST, cost);
 }
 
-/* Parts of the largest direction that have GROUP_MESSAGES each. */
+/* Return the number of parts of the largest direction that have GROUP_MESSAGES each. */
 static size_t most_parts(const struct host_fit *k)
 {
 	uint64_t most = 1;
@@ -74,14 +77,14 @@ static size_t most_parts(const struct host_fit *k)
 	return most < MAX_PARTS ? most : MAX_PARTS;
 }
 
-/* Reject outliers beyond the curve of which residuals are. */
+/* Reject outliers relative to the curve that the residuals belong to. */
 static int reject_outliers(struct host_fit *k, size_t intervals)
 {
 	size_t least = (constraints_spans(k, intervals) + 1) * CONSTRAINT_SUBINTERVALS;
 	size_t rejected, n = most_parts(k);
 	int ret;
 
-	/* Large outliers first, as they hide smaller ones. */
+	/* Large outliers first, because they hide smaller ones. */
 	do {
 		ret = outliers_reject(&k->obs, k->correction, n, &rejected);
 		n /= 8;
@@ -92,8 +95,8 @@ static int reject_outliers(struct host_fit *k, size_t intervals)
 }
 
 /*
- * Reject outliers beyond a curve whose constraints are so wide that no single
- * message moves it: again, as long as outliers have moved it nevertheless.
+ * Reject outliers relative to a curve whose constraints are so wide that no single message moves
+ * it. Repeat while outliers have moved the curve nevertheless.
  */
 static int fit_and_reject(struct host_fit *k, struct fit *f, size_t intervals)
 {
@@ -116,7 +119,7 @@ static int fit_and_reject(struct host_fit *k, struct fit *f, size_t intervals)
 	return ret;
 }
 
-/* Set up a fit for its constraints beyond the best curve. */
+/* Set up a fit whose constraints are relative to the best curve. */
 static int set_up(const struct host_fit *k, struct fit *f, size_t intervals)
 {
 	size_t n = intervals ? intervals : 1;
@@ -130,7 +133,7 @@ static int set_up(const struct host_fit *k, struct fit *f, size_t intervals)
 	return 0;
 }
 
-/* The least-squares start of a fit; *residual: see fit_start(). */
+/* Find the least-squares start of a fit; *residual: see fit_start(). */
 static int start(const struct host_fit *k, struct fit *f, size_t intervals, double *residual)
 {
 	int ret = set_up(k, f, intervals);
@@ -149,7 +152,7 @@ int order_begin_at_best(const struct host_fit *k, struct fit *f, size_t interval
 	return 0;
 }
 
-/* Fit from the least-squares start on, by scales that get smaller. */
+/* Fit from the least-squares start, by decreasing scales. */
 static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting,
 			  double *cost)
 {
@@ -167,8 +170,8 @@ static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals, b
 }
 
 /*
- * Once more, with the observations that are lowest beyond that curve: again, as long as such
- * are rejected.
+ * Fit again by the observations that are lowest relative to that curve. Repeat while some are
+ * rejected.
  */
 static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting,
 			 double *cost)
@@ -191,7 +194,7 @@ static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals, bo
 	return ret;
 }
 
-/* Fit, and perhaps reject outliers first. */
+/* Fit, and reject outliers first if @rejecting. */
 static int fit(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting, double *cost)
 {
 	int ret;
@@ -220,10 +223,10 @@ static size_t most_intervals(const struct host_fit *k)
 	size_t bins = host_fit_fewest_bins(k) / MIN_BINS;
 	uint64_t most = (m[0] < m[1] ? m[0] : m[1]) / (k->obs.pooled ? MIN_POOLED : MIN_MESSAGES);
 	/*
-	 * An interval is no shorter than a clock takes to drift visibly,
-	 * drift t^2 / 8 > mean / n: what bends sooner is not the clock. Nor does
-	 * it drift visibly to coarse stamps, however many: curves that followed
-	 * their steps would leave more between both directions.
+	 * An interval is not shorter than the time in which a clock drifts visibly, drift t^2 / 8 >
+	 * mean / n: faster bends are not the clock's. Drift is also invisible below the resolution
+	 * of coarse stamps, however many: curves that followed their steps would leave a larger gap
+	 * between both directions.
 	 */
 	double rate = (double)(m[0] + m[1]) / k->obs.span;
 	double shortest = fmax(cbrt(8 * k->obs.direction[0].mean / k->drift / rate),
@@ -235,21 +238,24 @@ static size_t most_intervals(const struct host_fit *k)
 	return most < MAX_INTERVALS ? most : MAX_INTERVALS;
 }
 
-/* Twice as many; but few add little to those that change points make. */
+/*
+ * Return the next larger number of intervals: twice as many. After a straight line, more than 1 if
+ * change points already add intervals, to which 1 would add little.
+ */
 static size_t more_intervals(const struct host_fit *k, size_t intervals)
 {
 	return intervals ? 2 * intervals : 1 + k->correction->num_changes / 2;
 }
 
-/* Half as many: the one before, see above. */
+/* Return the next smaller number of intervals: half as many. */
 static size_t fewer_intervals(const struct host_fit *k, size_t intervals)
 {
 	return intervals <= 1 + k->correction->num_changes / 2 ? 0 : intervals / 2;
 }
 
 /*
- * From how many intervals on the likelihood is worth computing, by least squares,
- * which are quick. *enough: with how many they explain all.
+ * Find the number of intervals from which computing the likelihood is useful, by least squares,
+ * which are fast. *enough: the number that explains everything.
  */
 static int first_intervals(struct host_fit *k, size_t *first, size_t *enough)
 {
@@ -288,7 +294,7 @@ void order_keep(struct host_fit *k, struct fit *f, size_t intervals, double cost
 	memcpy(k->margin, f->margin, k->obs.links * sizeof(*k->margin));
 }
 
-/* Fit, and order_keep() what is better than all before: 1, else 0. */
+/* Fit, and order_keep() a curve that is better than all before: 1, else 0. */
 static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 {
 	double cost = 0;
@@ -310,7 +316,7 @@ static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 	return ret;
 }
 
-/* More and more intervals, until that was not better @patience times. */
+/* Try more and more intervals until @patience successive numbers are no better. */
 static int search_upward(struct host_fit *k, size_t intervals, int patience)
 {
 	int worse = 0, ret = 0;
@@ -325,7 +331,7 @@ static int search_upward(struct host_fit *k, size_t intervals, int patience)
 	return ret < 0 ? ret : 0;
 }
 
-/* Fewer and fewer, until that was not better. */
+/* Try fewer and fewer intervals until one is no better. */
 static int search_downward(struct host_fit *k, size_t intervals)
 {
 	int ret = 1;
@@ -338,9 +344,9 @@ static int search_downward(struct host_fit *k, size_t intervals)
 }
 
 /*
- * Fit with a number of intervals to begin with. Of many hosts, what others have wrong makes
- * delays seem longer, and fewer intervals seem enough: once more, with delays beyond that
- * curve. With two hosts, or thin links, it would follow what is wrong the more.
+ * Fit with the initial number of intervals. With many hosts, errors of other hosts make delays seem
+ * longer, and fewer intervals seem sufficient. So fit again with the delays relative to that curve.
+ * With two hosts, or thin links, the second fit would follow errors more closely.
  */
 static int fit_first(struct host_fit *k, size_t intervals)
 {
@@ -360,8 +366,8 @@ static int fit_first(struct host_fit *k, size_t intervals)
 }
 
 /*
- * Reject outliers beyond curves of fewer intervals, which follow them less: of a number
- * from @first to before @last.
+ * Reject outliers relative to curves of fewer intervals, which follow them less: from @first
+ * intervals to before @last.
  */
 static int reject_upward(struct host_fit *k, size_t first, size_t last)
 {
@@ -380,7 +386,7 @@ static int reject_upward(struct host_fit *k, size_t first, size_t last)
 	return ret;
 }
 
-/* Fit once more with as many intervals, by what others have wrong no more. */
+/* Fit again with the same number of intervals, without the errors of others. */
 static int fit_again(struct host_fit *k)
 {
 	int ret;
@@ -395,9 +401,9 @@ static int fit_again(struct host_fit *k)
 }
 
 /*
- * Fewer intervals hold more messages each, whose lowest are nearer to the edge of what is
- * possible; if that is soft, they tell less than it seemed. Once more, until nothing
- * changes. Of several links, errors of other hosts would look like that.
+ * With fewer intervals, each has more messages, and the lowest are closer to the edge of possible
+ * corrections. If the edge is soft, they determine less than assumed. Repeat until nothing changes.
+ * Skip this with several links, whose hosts' errors would look like a soft edge.
  */
 static int soften(struct host_fit *k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Model order selection: the correction of a host is fitted with more and more
- * spline intervals, and the number wins that the likelihood pays for.
+ * Model order selection: fit the correction of a host with different numbers of knot intervals, and
+ * keep the number that the likelihood justifies.
  */
 #ifndef NETSYNC_CURVE_ORDER_H
 #define NETSYNC_CURVE_ORDER_H
@@ -12,18 +12,18 @@
 #include "curve/state.h"
 
 /*
- * Fit with a number of intervals; 0: a straight line. *cost: see fit_solve(). 0
- * or -ENOMEM; constraints_fit_free() it in any case.
+ * Fit with a number of intervals; 0: a straight line. *cost: see fit_solve(). 0 or -ENOMEM; call
+ * constraints_fit_free() in any case.
  */
 int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost);
 
 /*
- * Set a fit up where the best curve is, which constraints as they are wanted move little.
- * Residuals are beyond that curve. As order_fit().
+ * Set up a fit at the best curve, which constraints at their final scales move little. Residuals
+ * are relative to that curve. Return as order_fit().
  */
 int order_begin_at_best(const struct host_fit *k, struct fit *f, size_t intervals);
 
-/* The curve of a fit becomes the best. */
+/* Make the curve of a fit the best curve. */
 void order_keep(struct host_fit *k, struct fit *f, size_t intervals, double cost);
 
 /* Select the number of intervals, and fit the curve: 0 or -ENOMEM. */

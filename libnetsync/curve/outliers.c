@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The innermost residual of each group of bins is predicted from the groups
- * before it, and from those after it, by the line of the median slope (H. Theil
- * 1950; P. K. Sen, "Estimates of the regression coefficient based on Kendall's
- * tau", JASA 63, 1968). What lies inward of both predictions by more than
- * OUTLIER median deviations is rejected. A clock that is set agrees with one
- * side of its change point; a wrong message agrees with none.
+ * The innermost residual of each group of bins is predicted from the groups before it, and from
+ * those after it, by the line of the median slope (H. Theil 1950; P. K. Sen, "Estimates of the
+ * regression coefficient based on Kendall's tau", JASA 63, 1968). A group that lies inward of both
+ * predictions by more than OUTLIER median deviations is rejected. A stepped clock agrees with one
+ * side of its change point; a wrong message agrees with neither.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,27 +13,24 @@
 #include "curve/outliers.h"
 #include "util/statistics.h"
 
-/* Groups before, and after, that predict. Chosen. */
+/* Number of groups on each side that predict a group. Chosen. */
 #define NEIGHBOURS 8
-/* Fewer groups on one side do not predict by a line of their own. Chosen. */
+/* A side with fewer groups does not predict by a line of its own. Chosen. */
 #define FEW (NEIGHBOURS / 2)
 /*
- * Of fewer groups, but the smallest ones, none of the first and the last FEW is rejected: they
- * are so long that a curve that bends too little can be far off there. Chosen, by bench-truth's
- * quartz: 100 and 400 are alike.
+ * With fewer groups than this (unless of the smallest size), keep the first and the last FEW: such
+ * groups are so long that a curve with too little curvature can be far off there. Chosen by
+ * bench-truth's quartz: 100 and 400 give the same errors.
  */
 #define FEW_GROUPS 100
 /*
- * At most one group in so many is rejected: more are the clock's. Of groups of
- * 16, a third hold a wrong message where 1 in 40 is wrong. 16 fails at 1 in 200.
+ * Reject at most one group in this many: more are due to the clock. If 1 message in 40 is wrong, a
+ * third of the groups of 16 contain a wrong one. With 16, rejection fails at 1 in 200.
  */
 #define MAX_SHARE 3
-/* Median absolute deviations inward: 5.4 standard ones, were it normal. */
+/* Number of median absolute deviations inward; 5.4 standard deviations of a normal distribution. */
 #define OUTLIER 8.0
-/*
- * The deviation is known from one group in so many, and of about so many where
- * there are more. Chosen, for speed.
- */
+/* Estimate the deviation from one group in this many. Chosen, for speed. */
 #define SAMPLE_EVERY 4
 #define SAMPLE_GROUPS 512
 
@@ -45,7 +41,7 @@ struct outlier_workspace {
 	double *buffer;
 };
 
-/* 0 or -ENOMEM; free it in any case. */
+/* Allocate scratch space: 0 or -ENOMEM; free it in any case. */
 static int workspace_new(struct outlier_workspace *d, const struct observations *p)
 {
 	size_t most = observations_most_bins(p) + 1;
@@ -64,8 +60,8 @@ static void workspace_free(struct outlier_workspace *d)
 }
 
 /*
- * The prediction of @n groups for @t. *leverage: by what factor its deviation is
- * larger, @t being outside of them.
+ * Predict the value at @t from @n groups. *leverage: factor by which its deviation is larger,
+ * because @t is outside of the groups.
  */
 static double predict(const struct bin_group *g, size_t n, double t, double *leverage)
 {
@@ -88,8 +84,8 @@ static double predict(const struct bin_group *g, size_t n, double t, double *lev
 }
 
 /*
- * Reject the observations of a bin whose residuals are below a limit. They stay behind those
- * that are kept: to keep as many as before brings them back.
+ * Reject the observations of a bin whose residuals are below a limit. They stay behind those kept,
+ * so that restoring the number restores them.
  */
 static size_t reject_below(struct observations *p, struct obs_bin *h, int side, double limit)
 {
@@ -135,10 +131,9 @@ size_t outliers_reject_below(struct observations *p, const struct correction *c,
 }
 
 /*
- * The prediction for one of the first or the last FEW groups by the others of these: their
- * median level, and the median slope from each to the next of NEIGHBOURS, of which a step
- * spoils one. After a clock was set, or stood still, near an end of a trace, these agree
- * with each other and with nothing else.
+ * Predict one of the first or the last FEW groups from the others of these: their median level, and
+ * the median slope from each to the next of NEIGHBOURS, of which a step spoils one. If a clock was
+ * stepped or stood still near an end of a trace, the groups beyond agree only with each other.
  */
 static double predict_at_end(const struct bin_group *g, size_t n, size_t i, double *leverage)
 {
@@ -163,8 +158,8 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i, doub
 }
 
 /*
- * How far inward of both predictions is a group? Where that is not more than
- * @most, by the first of them alone, it is not asked further.
+ * Return how far inward of both predictions a group is. If the first prediction is already not more
+ * than @most, skip the second.
  */
 static double inward_of(const struct bin_group *g, size_t n, size_t i, double most)
 {
@@ -187,7 +182,7 @@ static double inward_of(const struct bin_group *g, size_t n, size_t i, double mo
 	return least / leverage;
 }
 
-/* Not inward: more than two neighbours on either side are lower. */
+/* A group is not inward if more than two neighbours on either side are lower. */
 static bool is_inner(const struct bin_group *g, size_t n, size_t i)
 {
 	size_t below[2] = { 0, 0 };
@@ -243,7 +238,7 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 		spare_ends(d->inward, n);
 	for (size_t i = 0; i < n; i++)
 		wrong += d->inward[i] > most;
-	/* So many inward groups are no outliers. */
+	/* So many inward groups are not outliers. */
 	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++) {
 		double limit = g[i].y + d->inward[i] - most;
 
@@ -267,7 +262,7 @@ int outliers_reject(struct observations *p, const struct correction *c, size_t p
 		double messages = parts ? (double)dir->messages / (double)parts : GROUP_MESSAGES;
 		size_t more = 1;
 
-		/* Twice: outliers disturb the predictions of their neighbours. */
+		/* Search twice, because outliers disturb the predictions of their neighbours. */
 		for (int look = 0; look < 2 && more; look++) {
 			more = reject_in(p, c, dir, (int)(i & 1), fmax(messages, GROUP_MESSAGES),
 					 &d);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The fit of one host (constraints.h) is set up at its curve, but not solved: its
- * constraints and scores become terms.
+ * Set up the fit of one host (constraints.h) at its curve without solving it, and turn its
+ * constraints and scores into terms.
  *
- * In all links, observations are bins of their own, as the curves of a hundred hosts have
- * more intervals than a pair has bins: a score must be where something holds it.
+ * In all links each observation is its own bin, because the curves of a hundred hosts have more
+ * knot intervals than a pair has bins: a score must be where a constraint balances it.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 #include "curve/placement.h"
 #include "curve/rate-changes.h"
 
-/* The observations of a host beyond a curve that is there, and their fit. */
+/* The observations of a host relative to an existing curve, and their fit. */
 struct setup {
 	struct host_fit host;
 	struct fit fit;
@@ -49,8 +49,8 @@ static int setup_curve(struct setup *s, const struct spline *curve, size_t inter
 }
 
 /*
- * Where messages are wrong, what is wrong by little counts in each pair: beyond the curve, which
- * all pairs of the host made, it is seen. 0 or -ENOMEM.
+ * Reject inverted messages relative to the curve, to which all pairs of the host contributed: small
+ * errors, which matter in each pair, are visible there. 0 or -ENOMEM.
  */
 static int reject_inverted(struct host_fit *k, struct fit *f, size_t windows)
 {
@@ -66,7 +66,7 @@ static int reject_inverted(struct host_fit *k, struct fit *f, size_t windows)
 }
 
 /*
- * @own: the other host of a link that this one is not the first of makes the terms of that.
+ * @own: skip links in which this host is not the first, because the other host makes their terms.
  * @steered: as in pair_terms_make().
  * 0 or -ENOMEM; release it in any case.
  */
@@ -99,7 +99,7 @@ static int setup_make(struct setup *s, struct correction *c, const struct link *
 	}
 	if (!ret)
 		ret = delays_set_means(&k->obs);
-	/* Beside steered clocks those may be right. */
+	/* Messages that are inconsistent with steered clocks may be right. */
 	if (steered)
 		rejected = 0;
 	if (!ret && rejected)
@@ -117,7 +117,7 @@ static int setup_make(struct setup *s, struct correction *c, const struct link *
 
 /* ---- constraints ------------------------------------------------------- */
 
-/* A time on host[0], at the place @u of an interval -> the same on host[1]. */
+/* Convert a time on host[0], at place @u of an interval, to host[1]. */
 static double time_on_other(const struct correction *c, double t, const struct correction *other)
 {
 	int64_t at;
@@ -127,8 +127,8 @@ static double time_on_other(const struct correction *c, double t, const struct c
 }
 
 /*
- * Is it unknown on which side of a phase step of the other host a time is? Constraints of
- * the host itself have none of its own steps.
+ * Is it unknown on which side of a phase step of the other host a time lies? Constraints near the
+ * host's own steps are already omitted.
  */
 static bool other_side(const struct correction *other, double t)
 {
@@ -148,7 +148,7 @@ static void add_constraint(struct pair_terms *p, const struct setup *s, const st
 	double v = cubic_at(cubic, w->u) - w->y;
 	double t[2] = { cubic->from + w->u / cubic->rate };
 
-	/* The other host has those of its own pairs. */
+	/* The other host makes the terms of its own pairs. */
 	if (!l->first)
 		return;
 	t[1] = time_on_other(s->host.correction, t[0], l->other);
@@ -164,7 +164,10 @@ static void add_constraint(struct pair_terms *p, const struct setup *s, const st
 	};
 }
 
-/* Where pairs have so few messages that they are one link, all are constraints. */
+/*
+ * Add the constraints of pairs with few messages, which are merged into one link: all of their
+ * observations.
+ */
 static void add_pooled(struct pair_terms *p, const struct setup *s, const struct link *links,
 		       size_t direction)
 {
@@ -213,10 +216,10 @@ static int add_constraints(struct pair_terms *p, const struct setup *s, const st
 
 /* ---- scores ------------------------------------------------------------ */
 
-/* Of one direction of a link, the sums in each interval of the curve, 1 / ns. */
+/* Sums of one direction of a link in each knot interval of the curve, 1 / ns. */
 struct balance {
-	double hold;  /* of what constraints hold at most */
-	double press; /* of the scores */
+	double hold;  /* largest score that constraints can balance */
+	double press; /* sum of the scores */
 };
 
 static struct balance *balance_of(struct balance *b, const struct setup *s, uint32_t margin,
@@ -253,7 +256,7 @@ static void add_scores(struct pair_terms *p, const struct setup *s, const struct
 	}
 }
 
-/* Scores of all messages, and no more in an interval than is held there. */
+/* Set the scores of all messages, limited in each interval to what constraints can balance. */
 static int set_scores(struct pair_terms *p, const struct setup *s, const struct link *links)
 {
 	const struct observations *obs = &s->host.obs;
@@ -372,7 +375,7 @@ int pair_terms_judge(const struct correction *c, const struct link *links, size_
 int pair_terms_doubt(struct correction *c, const struct link *links, size_t num_links, double drift,
 		     size_t intervals)
 {
-	/* Neighbours ask theirs of the curve at the same time. */
+	/* Work on a copy: neighbours read this host's curve at the same time. */
 	struct correction own = *c;
 	struct setup s;
 	struct host_fit *k = &s.host;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Change points are placed by curves that are fitted on either side of them,
- * independently and without the messages between, as those belong to neither
- * until it is known better where the change point is.
+ * Place change points by curves that are fitted on either side of them, independently. The messages
+ * between them are excluded, because they belong to neither curve until the change point is known
+ * better.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,22 +13,22 @@
 #include "curve/order.h"
 #include "curve/placement.h"
 
-/* Bins between two change points; between one and an end. Chosen. */
+/* Least number of bins between two change points; between one and an end. Chosen. */
 #define MIN_BINS_BETWEEN 3
 #define MIN_BINS_AT_END 8
 /*
- * Slopes are differences over this part of a spline interval, which begin at
- * this share of that beside the change point. Chosen, for precision.
+ * Slopes are differences over this part of a knot interval, starting at this share of the interval
+ * next to the change point. Chosen, for precision.
  */
 #define DIFFERENCE_PARTS 100
 #define NEAR_SHARE 1e-3
-/* A rate step is moved by so many of its uncertainties at most. Chosen. */
+/* Move a rate step by at most this many of its uncertainties. Chosen. */
 #define MAX_MOVE 3
-/* Expected errors that a level may be off; that a phase step exceeds. Chosen. */
+/* Number of expected errors: largest error of a level; least phase step. Chosen. */
 #define DEVIATIONS 4
 #define SIGNIFICANT 6
 
-/* Level and slope on either side of t, from differences over h. */
+/* Return the level and slope on either side of t, by differences over h. */
 static struct ends ends_at(const struct spline *s, double t, double h)
 {
 	struct ends e;
@@ -43,9 +43,9 @@ static struct ends ends_at(const struct spline *s, double t, double h)
 }
 
 /*
- * A rate step is where the curves from both sides meet: t = -offset / skew. If
- * they do not meet near it, it is a phase step. False: an oscillator could have
- * done as much by itself in the window that showed it.
+ * Place a rate step where the curves of both sides meet: t = -offset / skew. If they do not meet
+ * near it, it is a phase step. Return false if an oscillator could have changed as much in the
+ * window in which the step was found.
  */
 static bool place_change_point(struct host_fit *k, struct change_point *b, const struct spline *s,
 			       double error)
@@ -79,8 +79,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Remove change points without messages enough for a curve between them, or
- * between them and the ends; of two neighbours, the larger one stays.
+ * Remove change points with too few messages for a curve between them, or between them and the
+ * ends. Keep the larger of two neighbours.
  */
 static void thin_change_points(struct host_fit *k)
 {
@@ -114,7 +114,7 @@ static void thin_change_points(struct host_fit *k)
 	}
 }
 
-/* Split what are two change points, too close for any window. */
+/* Split change points that are two, too close together for any window. */
 static int split_change_points(struct host_fit *k)
 {
 	struct correction *c = k->correction;

@@ -6,12 +6,12 @@
 #include "curve/state.h"
 
 /*
- * Fit the curve with the change points that were detected, place them, and
- * remove those that are none: 0 or -ENOMEM.
+ * Fit the curve with the detected change points, place them, and remove those that are not change
+ * points: 0 or -ENOMEM.
  */
 int placement_settle(struct host_fit *k);
 
-/* The expected error of a curve in the middle of an interval: mean / n, ns. */
+/* Return the expected error of a curve in the middle of a knot interval: mean / n, ns. */
 double placement_expected_error(const struct host_fit *k, const struct spline *s);
 
 #endif

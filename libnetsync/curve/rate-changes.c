@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * On a fine grid of knots, each bend of the curve has a variance of its own
- * (bend-variance.h). Most variances fall to what an oscillator does by itself, and the curve is
- * stiff there; where a daemon changed the rate they stay large, and it bends at once. Scales of
- * constraints follow how well the curve is known, so that messages count over all of a stiff
- * stretch.
+ * On a fine grid of knots, each bend of the curve has its own variance (bend-variance.h). Most
+ * variances fall to that of a free-running oscillator, where the curve is stiff. If a daemon
+ * changed the rate, they stay large, and the curve bends abruptly. Scales of constraints follow the
+ * uncertainty of the curve, so that messages contribute over a whole stiff stretch.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,43 +18,49 @@
 #include "curve/silences.h"
 #include "curve/softplus.h"
 
-/* Messages of an interval, in the rarer direction, and intervals at most. Chosen. */
+/*
+ * Number of messages of an interval in the direction with fewer messages, and maximum number of
+ * intervals. Chosen.
+ */
 #define MESSAGES 8
 #define MAX_INTERVALS 8192
 /*
- * So many times finer the grid may be, where that is likelier. Chosen, as SCALE and BELIEF
- * are, by the steered cases of bench-truth: with twice as many the smeared one is worse.
+ * Maximum refinement of the grid, used if it is more likely. Chosen, like SCALE and BELIEF, by the
+ * steered cases of bench-truth: with twice as many, errors of the smeared clock are larger.
  */
 #define FINER 4
 /*
- * Intervals at most in which a direction is silent: in a longer silence the bends at its
- * ends are hardly known, and lead anywhere between. Chosen: even traffic never has four.
+ * Maximum number of intervals without messages of a direction. In a longer silence the bends at its
+ * ends are poorly determined, and the curve between them is arbitrary. Chosen: even traffic never
+ * has four.
  */
 #define SILENT 4
-/* Fewer intervals say nothing that a smooth curve does not. Chosen. */
+/* With fewer intervals, a smooth curve is as good. Chosen. */
 #define MIN_INTERVALS 64
-/* Newton steps of a round. Chosen: later ones change little. */
+/* Newton steps of a round. Chosen: further steps change little. */
 #define STEPS 12
-/* Scale of constraints in the first round, in those of order.c. Chosen. */
+/* Scale of constraints in the first round, as a multiple of that in order.c. Chosen. */
 #define FIRST_SCALE 4
-/* Cost of a degree of freedom, in log likelihood: as in order.c. */
+/* Cost of a degree of freedom, in log likelihood, as in order.c. */
 #define FREEDOM_COST 3.0
-/* And of a clock to be steered: as of not being straight there. */
+/* Cost of a steered clock, as that of not being straight in order.c. */
 #define STEERED_COST 24.0
-/* Mean delay, and rejected observations, of what they were at most. Chosen. */
+/*
+ * Maximum ratio of mean delays, and of numbers of rejected observations, after and before. Chosen.
+ */
 #define WORSE 1.1
 #define EXPLAINED 0.75
 /*
- * Part of the margin by which minimum delays may be larger for a while: between messages
- * that are all late a curve this pliant goes anywhere. Chosen.
+ * Part of the margin by which minimum delays may be temporarily longer. If all messages are late
+ * for a while, such a flexible curve is arbitrary between them. Chosen.
  */
 #define LIFTED 0.25
 
 struct rate_workspace {
 	struct fit fit;
-	double *deviation;	     /* of the curve in each interval, ns */
+	double *deviation;	     /* standard deviation of the curve in each interval, ns */
 	struct slope_change *change; /* at each bend */
-	double *variance;	     /* assumed of each */
+	double *variance;	     /* prior of each bend */
 };
 
 static void workspace_free(struct rate_workspace *w)
@@ -94,7 +99,7 @@ static void sharpen(struct rate_workspace *w)
 	}
 }
 
-/* Set constraints by the residuals that a curve leaves. 0 or -ENOMEM. */
+/* Set constraints by the residuals of a curve. 0 or -ENOMEM. */
 static int look_again(struct rate_workspace *w, struct host_fit *k, const struct spline *curve,
 		      size_t intervals)
 {
@@ -107,7 +112,7 @@ static int look_again(struct rate_workspace *w, struct host_fit *k, const struct
 	return ret;
 }
 
-/* Begin half-way between both directions, and with changes of rate as they may be. */
+/* Begin in the middle between both directions, with the initial variances of changes of rate. */
 static int start(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 {
 	struct fit *f = &w->fit;
@@ -116,14 +121,14 @@ static int start(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 	size_t rejected;
 	int ret;
 
-	/* What is wrong is so without any curve. */
+	/* Reject messages that are wrong without reference to any curve. */
 	observations_set_residuals(&k->obs, NULL, NULL);
 	ret = outliers_reject(&k->obs, k->correction, 0, &rejected);
 	if (!ret)
 		ret = look_again(w, k, &none, intervals);
 	if (!ret)
 		ret = fit_start(f, &residual);
-	/* Delays beyond the initial fit are nearer to the truth, if there is one. */
+	/* Delays relative to the initial fit, if there is one, are more accurate. */
 	if (!ret && !k->initial.num)
 		ret = look_again(w, k, &f->curve, intervals);
 	if (!ret)
@@ -157,8 +162,8 @@ static int fit(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 /* ---- which one is likelier? --------------------------------------------- */
 
 /*
- * The negative log likelihood of a curve, less what does not depend on it, with the same
- * scales for all.
+ * Return the negative log likelihood of a curve, less terms that do not depend on it, with the same
+ * scales for all curves.
  */
 static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
 		      const struct spline *s, const double *margin)
@@ -188,10 +193,10 @@ static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
 	return cost;
 }
 
-/* What was set by more than this (ns) is no change of rate. Chosen. */
+/* A larger step (ns) is not a change of rate. Chosen. */
 #define SET 1e6
 
-/* Does a change point lie so near one that what was set there hides when? */
+/* Is a change point so close to another that the step of the latter hides its time? */
 static bool near_set(const struct change_point *change, size_t num, const struct change_point *c)
 {
 	for (size_t i = 0; i < num; i++) {
@@ -215,7 +220,10 @@ size_t rate_changes_keep_sets(struct change_point *to, const struct change_point
 	return n;
 }
 
-/* Intervals of a grid that is so many times finer. @longest: silence, ns. */
+/*
+ * Return the number of intervals of a grid that is @finer times finer. @longest: longest silence,
+ * ns.
+ */
 static size_t intervals_of(const struct host_fit *k, size_t finer, double longest)
 {
 	const uint64_t *m = k->obs.messages;
@@ -251,8 +259,8 @@ static void keep(struct host_fit *k, struct rate_workspace *w)
 }
 
 /*
- * By how much minimum delays are larger than elsewhere at most, ns; what was found of them
- * is forgotten. < 0: -ENOMEM.
+ * Return the largest excess of the minimum delay, ns; excesses found before are discarded. < 0:
+ * -ENOMEM.
  */
 static double most_excess(struct host_fit *k)
 {
@@ -270,14 +278,17 @@ static double most_excess(struct host_fit *k)
 	return ret < 0 ? ret : most;
 }
 
-/* Is it the clock that a smooth curve misses, and not messages that are wrong? */
+/*
+ * Does the new curve explain changes of the clock that the smooth curve misses, and not wrong
+ * messages?
+ */
 static bool explains(const struct host_fit *k, const struct smooth_fit *smooth)
 {
 	return host_fit_mean_delay(k) <= WORSE * smooth->delay &&
 	       (double)observations_rejected(&k->obs) <= EXPLAINED * (double)smooth->rejected;
 }
 
-/* The largest margin, ns. */
+/* Return the largest margin, ns. */
 static double largest(const double *v, size_t n)
 {
 	double most = 0;
@@ -331,7 +342,7 @@ static int try_grid(struct host_fit *k, const struct smooth_fit *smooth, size_t 
 		ret = -ENOMEM;
 	for (int small = 0; !ret && small < 2; small++) {
 		c->num_changes = rate_changes_keep_sets(c->change, all, num_all, small);
-		/* The same once more? */
+		/* Try again only if small steps are kept as well. */
 		if (!small || c->num_changes > sets)
 			ret = try_changes(k, smooth, intervals, freedom);
 		sets = c->num_changes;
@@ -351,8 +362,8 @@ int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth, double
 		return ret;
 	ret = try_grid(k, smooth, coarse, freedom);
 	/*
-	 * Where a coarse grid explains nothing, there are no changes of rate; beside several
-	 * hosts whose curves err as well a finer one would follow these.
+	 * If a coarse grid explains nothing, there are no changes of rate. With several hosts whose
+	 * curves have errors too, a finer grid would follow these.
 	 */
 	if (!ret && *freedom > 0 && fine > coarse && k->obs.links == 1)
 		ret = try_grid(k, smooth, fine, freedom);

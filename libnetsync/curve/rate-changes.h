@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A curve for clocks whose rate a daemon changes, in place of a smooth one. */
+/* A curve for clocks whose rate a daemon changes, as an alternative to a smooth one. */
 #ifndef NETSYNC_CURVE_RATE_CHANGES_H
 #define NETSYNC_CURVE_RATE_CHANGES_H
 
 #include "curve/state.h"
 
-/* What is known of the best curve so far. */
+/* Properties of the best smooth curve so far. */
 struct smooth_fit {
 	const double *margin; /* of each link, ns */
-	double delay;	      /* mean beyond the margin, of both directions together, ns */
-	size_t rejected;      /* observations */
+	double delay;	      /* mean delay beyond the margin, both directions together, ns */
+	size_t rejected;      /* observations rejected */
 };
 
 /*
- * Fit a curve whose rate may change at once anywhere to all observations, and
- * keep it as the best if it explains more of them than the best so far, and is likelier.
- * *freedom: effective degrees of freedom of that; stays as it is otherwise. 0 or -ENOMEM.
+ * Fit a curve whose rate may change at any instant to all observations. Make it the best curve if
+ * it explains more of them, and is more likely. *freedom: its effective degrees of freedom then;
+ * unchanged otherwise. 0 or -ENOMEM.
  */
 int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth, double *freedom);
 
 /*
- * Intervals of such a curve, by what is observed: of the grid that is tried first (0: too few to
- * say anything that a smooth curve does not), and of the finest one. 0 or -ENOMEM.
+ * Set the number of intervals of such a curve: *coarse for the first grid (0: too few observations
+ * to improve on a smooth curve), *fine for the finest one. 0 or -ENOMEM.
  */
 int rate_changes_intervals(const struct host_fit *k, size_t *coarse, size_t *fine);
 
 /*
- * *to: of @num change points of a smooth curve those at which the clock was set: by little, too
- * (@small), or only where no change of rate is an explanation. All else is found anew. How many.
+ * Copy those of @num change points of a smooth curve to @to at which the clock was stepped: with
+ * @small, small steps, too; else only those that no change of rate can explain. All others are
+ * detected again. Return the number copied.
  */
 size_t rate_changes_keep_sets(struct change_point *to, const struct change_point *change,
 			      size_t num, bool small);

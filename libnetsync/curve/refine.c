@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Change points and intervals are chosen with a prior that allows for the worst oscillators,
- * and with constraints as soft as is right on average. Of the curve that this led to, two
- * things more can be told:
+ * Change points and intervals are chosen with a prior that allows for the worst oscillators, and
+ * with constraints whose softness is right on average. The resulting curve determines two more
+ * things:
  *
- * - how much its own oscillator wanders: what makes the messages most likely, whatever the
- *   curve is (the evidence, by Laplace's approximation: D. MacKay, "Bayesian interpolation",
- *   Neural Computation 4, 1992). A better one holds the curve where messages do not: at
- *   the ends of the span, and where they are few.
- * - how well it is known at each time. The mean of what is possible beside a wall is away from
- *   it, by a part of its standard deviation. In expectation propagation (T. Minka, UAI 2001)
- *   a wall pushes as if it were softer by that; so do constraints with such a scale.
+ * - the random walk of its own oscillator, with which the messages are most likely, whatever the
+ *   curve (the evidence, by Laplace's approximation: D. MacKay, "Bayesian interpolation", Neural
+ *   Computation 4, 1992). A better oscillator holds the curve where messages do not: at the ends
+ *   of the span, and where they are few.
+ * - the accuracy of the curve at each time. Near a hard limit, the mean of the possible curves
+ *   keeps a distance from it, which is a part of their standard deviation. In expectation
+ *   propagation (T. Minka, UAI 2001) the limit acts as if it were softer by that distance, as
+ *   constraints with such a scale do.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,30 +22,34 @@
 #include "curve/refine.h"
 #include "curve/uncertainty.h"
 
-/* Factor between two standard deviations of the oscillator's steps that are compared. Chosen. */
+/* Ratio of two standard deviations of the oscillator's steps that are compared. Chosen. */
 #define FINER 2.0
-/* The least of them, of the usual one, which is that of the worst oscillators. Chosen. */
+/*
+ * Least standard deviation, relative to the usual one, which is that of the worst oscillators.
+ * Chosen.
+ */
 #define LEAST (1.0 / 128)
-/* Newton steps at most: of each they are few, as the one before is near. Chosen. */
+/* Maximum number of Newton steps: each fit takes few, because the previous one is close. Chosen. */
 #define STEPS 40
 /*
- * Scale of a constraint, in standard deviations of the curve. The normal distribution function
- * of width 1 is like the logistic one of scale 0.6; 0.6 to 0.8 err least (make bench-truth).
+ * Scale of a constraint, in standard deviations of the curve. The normal distribution function of
+ * width 1 is close to the logistic one of scale 0.6; errors are least with 0.6 to 0.8 (make
+ * bench-truth).
  */
 #define SOFT 0.7
-/* The same at most, of the scale on average: with wider ones they hold too little. Chosen. */
+/* Maximum scale, relative to the mean scale: with wider ones constraints are too weak. Chosen. */
 #define SOFTEST 6.0
-/* The same at least, ns: a tenth of the resolution of times. */
+/* Minimum scale, ns: a tenth of the resolution of times. */
 #define SHARPEST 0.1
-/* A scale that is larger than the usual one by this factor is so for a reason of its own. Chosen. */
+/* A scale that exceeds the usual one by this factor has another cause. Chosen. */
 #define LIFTED 1.01
-/* How often scales are set by the deviations that they led to. Chosen: more change nothing. */
+/* Number of times that scales are set by the resulting deviations. Chosen: more change nothing. */
 #define ROUNDS 2
 
 /*
- * The negative logarithm of how likely the messages are with a prior, at the likeliest curve:
- * its cost, and what the curvature there leaves of the prior's. Margins, which the prior says
- * nothing of, are taken as known.
+ * Compute the negative logarithm of the evidence of a prior, at the most likely curve: the cost
+ * plus the ratio of the curvature there to that of the prior. Margins, which the prior does not
+ * cover, are taken as known.
  */
 static int evidence(struct fit *f, double cost, double *result)
 {
@@ -77,8 +82,8 @@ static int try_walk(struct fit *f, double skew_walk, double *result)
 }
 
 /*
- * Set the prior to the one with the most evidence: from the usual one on, smaller and smaller
- * ones, until that is not better. The fit is to be solved again.
+ * Choose the prior with the most evidence: start with the usual one, and try smaller ones until one
+ * is no better. The caller must solve the fit again.
  */
 static int choose_walk(struct fit *f)
 {
@@ -96,13 +101,15 @@ static int choose_walk(struct fit *f)
 	return ret;
 }
 
-/* The scale that a constraint has if only the density of messages counts, ns. */
+/* Return the scale of a constraint if only the density of messages counts, ns. */
 static double usual_scale(const struct fit *f, const struct soft_constraint *w)
 {
 	return constraints_scale(f, w->link, w->interval);
 }
 
-/* *least: what each scale stays at least, ns: more where delays are lifted by what is not known. */
+/*
+ * Find the least scale of each constraint, ns: larger where delays are longer by an unknown amount.
+ */
 static void find_least_scales(const struct fit *f, double *least)
 {
 	for (size_t i = 0; i < f->num_constraints; i++) {
@@ -113,7 +120,7 @@ static void find_least_scales(const struct fit *f, double *least)
 	}
 }
 
-/* Make constraints as soft as the curve is uncertain at their time. */
+/* Make constraints as soft as the curve is uncertain at their times. */
 static void set_scales(struct fit *f, const double *least, const double *deviation)
 {
 	for (size_t i = 0; i < f->num_constraints; i++) {
@@ -158,7 +165,7 @@ int refine(struct host_fit *k)
 
 	if (!k->best.coefs || !k->intervals)
 		return 0;
-	/* Along the tree, neighbours bend by what is wrong with others. */
+	/* Along the tree, curves follow the errors of other hosts. */
 	if (c->many && !c->known)
 		return 0;
 	host_fit_set_residuals(k, &k->best);
@@ -167,7 +174,7 @@ int refine(struct host_fit *k)
 		ret = choose_walk(&f);
 	if (!ret)
 		c->skew_walk = f.skew_walk;
-	/* Of many, the joint fit has the curve. */
+	/* With many hosts, the joint fit makes the curve. */
 	if (!ret && !c->many) {
 		ret = fit_by_uncertainty(&f);
 		if (!ret && !host_fit_strayed(k, &f.curve))

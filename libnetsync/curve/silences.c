@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Observations -> the times between which no message of a direction is known. */
+/* Observations -> the times between which no message of a direction passed. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int by_time(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
-/* Those of one side. Links by themselves are nearly in order. */
+/* Gather the times of one side. Each link is nearly in order. */
 static void gather(struct silences *s, const struct observations *p, int side)
 {
 	for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {

@@ -6,15 +6,15 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* A |x| beyond which exp(-|x|) is below 1e-8, and taken as 0 in fits. */
+/* |x| beyond which exp(-|x|) is below 1e-8, and taken as 0 in fits. */
 #define NEGLIGIBLE 20
-/* Least part of the upper bound's curvature that a Newton step uses. Chosen. */
+/* Least part of the upper bound's curvature used in a Newton step. Chosen. */
 #define CAUTION 0.02
 
-/* @x: how far beyond its limit a curve is, in scales of the constraint. */
+/* @x: distance of a curve beyond its limit, in scales of the constraint. */
 static inline double softplus(double x)
 {
-	/* An |x| beyond which exp(-|x|) is below 1e-13, and taken as 0. */
+	/* |x| beyond which exp(-|x|) is below 1e-13, and taken as 0. */
 	const double negligible = 30;
 
 	return x > negligible ? x : x < -negligible ? 0 : log1p(exp(x));
@@ -23,7 +23,7 @@ static inline double softplus(double x)
 /* Derivatives of the cost by x. */
 struct softplus_slopes {
 	double first;
-	double second; /* as Newton's method is to use it, see fit.c */
+	double second; /* as used in Newton's method, see fit.c */
 };
 
 /* @tail: exp(-|x|); @cautious: by the quadratic upper bound. */

@@ -28,8 +28,8 @@ static void add_product(double p[4], double a, double b, const double q[4])
 }
 
 /*
- * The B-splines of an interval as polynomials, by the recursion of Cox and de
- * Boor. @knot: the one where it begins.
+ * Set the B-splines of an interval as polynomials by the recursion of Cox and de Boor. @knot: the
+ * knot at its beginning.
  */
 static void set_basis(double basis[DEGREE + 1][4], const double *knot)
 {
@@ -189,7 +189,10 @@ void spline_set_cubics(struct spline *s)
 	spline_cubics(s, s->coef, s->cubic);
 }
 
-/* The blossom of a cubic at three places: it is the cubic's value where they are one. */
+/*
+ * Return the blossom of a cubic at three places, which is the cubic's value if the places are
+ * equal.
+ */
 static double blossom(const struct cubic *p, double a, double b, double c)
 {
 	return p->c[0] + p->c[1] * (a + b + c) / 3 + p->c[2] * (a * b + a * c + b * c) / 3 +
@@ -208,7 +211,7 @@ void spline_follow(struct spline *s, const struct spline *other)
 		/* One of the four intervals in which it acts is not empty, */
 		for (; acts[k] == acts[k + 1] && looks <= DEGREE; looks++)
 			k = (k + 1) % (DEGREE + 1);
-		/* but where several change points are one: it does not act at all. */
+		/* unless several change points coincide: it does not act at all. */
 		s->coef[i] = 0;
 		if (acts[k] == acts[k + 1])
 			continue;
@@ -220,8 +223,8 @@ void spline_follow(struct spline *s, const struct spline *other)
 }
 
 /*
- * The knot before a time, in steps that grow from where it were if all intervals
- * were equal: mostly they are.
+ * Find the knot before a time, searching from its place among equal intervals with growing steps:
+ * most intervals are equal.
  */
 size_t spline_interval(const struct spline *s, double t)
 {

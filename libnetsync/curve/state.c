@@ -4,7 +4,10 @@
 #include "curve/delays.h"
 #include "curve/state.h"
 
-/* Of what chance leaves to a curve, the least: with still fewer groups nobody knows. Chosen. */
+/*
+ * Lower limit of the part of the residual degrees of freedom that remains: with still fewer groups,
+ * it is unknown. Chosen.
+ */
 #define LEAST_LEFT 0.25
 
 double host_fit_at(void *host_fit, double t)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The inverse of the curvature of the objective is the covariance of the coefficients
- * (Laplace's approximation). Of a band matrix A = L L', the elements of the inverse that
- * lie within the band need no others (K. Takahashi, J. Fagan, M. Chen, "Formation of a
- * sparse bus impedance matrix and its application to short circuit study", 1973):
+ * The inverse of the curvature of the objective is the covariance of the coefficients (Laplace's
+ * approximation). For a band matrix A = L L', the elements of the inverse within the band can be
+ * computed without the others (K. Takahashi, J. Fagan, M. Chen, "Formation of a sparse bus
+ * impedance matrix and its application to short circuit study", 1973):
  *
  *	Z = L'^-1 L^-1,  so  Z[i][j] = ((i == j) / L[j][j] - sum_k>j L[k][j] Z[k][i]) / L[j][j]
  */
@@ -13,7 +13,7 @@
 
 #include "curve/uncertainty.h"
 
-/* An element of a symmetric matrix whose lower half is stored. */
+/* Return an element of a symmetric matrix whose lower half is stored. */
 static double element(double (*z)[BAND], size_t i, size_t k)
 {
 	return i < k ? z[k][k - i] : z[i][i - k];
@@ -35,7 +35,7 @@ static void invert(double (*factor)[BAND], double (*z)[BAND], size_t n)
 	}
 }
 
-/* The variance of a weighted sum of @n coefficients from @first on. */
+/* Return the variance of a weighted sum of @n coefficients from @first on. */
 static double variance_of(double (*z)[BAND], size_t first, const double *weight, size_t n)
 {
 	double sum = 0;

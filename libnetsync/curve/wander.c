@@ -4,11 +4,12 @@
  *
  *	f(t + L) - 2 f(t) + f(t - L)
  *
- * An oscillator whose largest drift is k makes k L^2 at most. Who moves a clock by A makes A,
- * with this length and with longer ones, unless it comes back meanwhile. They are taken of
- * the curve, which shows what lasts; and of the looks at the clock beyond it. A look is what the
- * lowest messages of both directions say in a cell of time: half-way between. Where
- * these leave less to the curve than usual, the clock moved to and fro in the cell.
+ * The second difference of an oscillator with the largest drift k is at most k L^2. A daemon that
+ * moves the clock by A adds A at this length and at longer ones, unless the clock moves back in the
+ * meantime. Second differences are computed from the curve, which shows lasting moves, and from
+ * samples of the clock relative to it. A sample is the middle between the lowest messages of both
+ * directions in a cell of time. If the gap between them is smaller than usual, the clock moved back
+ * and forth in the cell.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,55 +25,59 @@
 #include "util/statistics.h"
 
 /*
- * Of the largest drift, what a curve has that no daemon makes. Quartz in a machine that
- * warms up drifts by 0.02 ppm/s, where bounds assume 0.1: a fifth, and some. Chosen.
+ * Largest part of the maximum drift that the curve of an oscillator has without a daemon. Quartz in
+ * a machine that warms up drifts by 0.02 ppm/s, where bounds assume 0.1: slightly less than this
+ * part. Chosen.
  */
 #define PART_OF_DRIFT 0.25
 /*
- * So many times a clock must have been seen. What happens in each stretch of time by a chance,
- * happens in the one that nobody saw and in none of n others in 1 of e n cases at most,
- * whatever the chance is. Chosen.
+ * Least number of samples of a clock. An event that happens in each stretch of time with some
+ * probability happens in the one that was not sampled, and in none of n others, in at most 1 of e n
+ * cases, whatever the probability. Chosen.
  */
 #define LOOKS 8
 /*
- * Of so many second differences one may be larger: now and then all messages of a cell are
- * late. What a daemon does, it does more often. Chosen.
+ * One of this many second differences may be larger: occasionally all messages of a cell are late.
+ * Steps of a daemon are more frequent. Chosen.
  */
 #define LATE 64
-/* Looks are at most so many cells apart. Chosen. */
+/* Samples are at most this many cells apart. Chosen. */
 #define NEAR 2
-/* A cell is at least this part of what it is to tell of. Chosen. */
+/* Least length of a cell, as a part of the length that it is used for. Chosen. */
 #define PART_OF_LENGTH 0.25
-/* Cells of the longest length: LOOKS, and more. Chosen. */
+/* Least number of cells of the longest length: LOOKS plus some more. Chosen. */
 #define FEWEST_CELLS 16
-/* No cell needs to be shorter, ns: a drift of 0.1 ppm/s moves a clock by 13 ns. */
+/* Least length of a cell, ns: in 1 s, a drift of 0.1 ppm/s moves a clock by 13 ns. */
 #define SHORTEST 1e9
 /*
- * Where the curve inverts more than one observation of a link in so many, it is wrong.
- * Of messages no bound is claimed beyond one in 128 (bound/pair-bound.c), but observations
- * are the lowest of them. Chosen.
+ * The curve is wrong if it inverts more than one in this many observations of a link. No bound is
+ * claimed beyond one in 128 messages (bound/pair-bound.c), but observations are the lowest
+ * messages. Chosen.
  */
 #define WRONG 64
-/* Windows in half of which there are wrong messages, if these are to be rejected. Chosen. */
+/* Number of windows; wrong messages are rejected if half of the windows have some. Chosen. */
 #define WINDOWS 128
 /*
- * Cells for each observation, at most; and for each interval of the curve, in which its bends are
- * looked at. Chosen.
+ * Maximum number of cells for each observation, and for each knot interval in which the curvature
+ * is examined. Chosen.
  */
 #define FINE 4
-/* Messages of a group whose lowest says what delay there is: of many, of few. Chosen. */
+/*
+ * Number of messages in a group whose lowest message determines the delay: with many messages, with
+ * few. Chosen.
+ */
 static const double group_of[] = { 16, 1 };
 #define SIZES (sizeof(group_of) / sizeof(*group_of))
-/* One in so many groups is lower. Chosen. */
+/* One group in this many is lower. Chosen. */
 #define QUARTER 4
 
-/* How far the clock may be beyond the curve in a cell, at most and at least, ns. */
+/* Upper and lower limit of the clock's distance from the curve in a cell, ns. */
 struct cell {
 	double side[2]; /* ABOVE; BELOW, negated; HUGE_VAL: no message */
 };
 
 struct look {
-	double t; /* of the middle of the cell, ns */
+	double t; /* middle of the cell, ns */
 	double f; /* ns */
 };
 
@@ -83,7 +88,10 @@ static double curve_at(void *correction, double t)
 	return c->curve.coefs ? spline_at(&c->curve, t) : 0;
 }
 
-/* What a direction is beyond the curve usually, ns; *group: room for its bins. */
+/*
+ * Return the usual distance of a direction's messages from the curve, ns; *group: scratch space for
+ * its bins.
+ */
 static double usual_delay(const struct observations *p, size_t direction, struct bin_group *group,
 			  double *buffer)
 {
@@ -97,7 +105,9 @@ static double usual_delay(const struct observations *p, size_t direction, struct
 	return n ? compute_order_statistic(buffer, n, n / QUARTER) : 0;
 }
 
-/* How many observations of a link are inverted by the curve? *all: of so many. */
+/*
+ * Return how many observations of a link are inverted by the curve. *all: number of observations.
+ */
 static size_t count_inverted(const struct observations *p, size_t link, size_t *all)
 {
 	size_t inverted = 0;
@@ -129,7 +139,7 @@ static void fill_direction(struct cell *cell, size_t num, const struct observati
 			size_t at = (size_t)(o->t / p->span * (double)num);
 			struct cell *to = &cell[at < num ? at : num - 1];
 
-			/* What is inverted is wrong. */
+			/* An inverted message is wrong. */
 			if (y >= 0)
 				to->side[side] = fmin(to->side[side], y - delay);
 		}
@@ -154,7 +164,7 @@ static int fill(struct cell *cell, size_t num, const struct observations *p)
 		for (size_t d = 2 * i; d < 2 * i + 2; d++)
 			fill_direction(cell, num, p, d, usual_delay(p, d, group, buffer));
 	}
-	/* A neighbour's clock may be false; but not those of most. */
+	/* The clock of one neighbour may be false, but not those of most. */
 	for (size_t i = 0; 2 * wrong > p->links && i < num; i++)
 		cell[i] = (struct cell){ { HUGE_VAL, HUGE_VAL } };
 	free(group);
@@ -167,7 +177,7 @@ static bool is_seen(const struct cell *c)
 	return !isinf(c->side[ABOVE]) && !isinf(c->side[BELOW]);
 }
 
-/* Twice as long ones. */
+/* Merge cells into cells that are twice as long. */
 static void join(struct cell *cell, size_t num)
 {
 	for (size_t i = 0; i < num / 2; i++)
@@ -176,7 +186,7 @@ static void join(struct cell *cell, size_t num)
 						  cell[2 * i + 1].side[side]);
 }
 
-/* The second difference of three looks, as if they were equally far apart, ns. */
+/* Return the second difference of three samples as if they were equally far apart, ns. */
 static double second_difference(const struct look *a, const struct look *b, const struct look *c)
 {
 	double s = b->t - a->t, r = c->t - b->t;
@@ -184,7 +194,10 @@ static double second_difference(const struct look *a, const struct look *b, cons
 	return 2 * fabs(b->f - (r * a->f + s * c->f) / (s + r));
 }
 
-/* Is there a change point within a length of a stretch, or a doubt? Bounds know of these. */
+/*
+ * Is a change point or an untrusted interval within @length of a stretch? Bounds take these into
+ * account.
+ */
 static bool has_change(const struct correction *c, double from, double to, double length)
 {
 	size_t i = NUM_BEFORE(c->doubt, c->num_doubts, to, from - length);
@@ -223,7 +236,7 @@ static void look_at_cells(struct wander *w, size_t which, const struct correctio
 	w->beyond[which] = compute_order_statistic(difference, n, n - 1 - n / LATE) - rounding;
 }
 
-/* By how much more than an oscillator the curve turns in twice the length, at most, ns. */
+/* Return the largest curvature of the curve over twice the length, less an oscillator's, ns. */
 static double beyond_drift(const struct correction *c, size_t num, double length, double drift)
 {
 	struct look l[3] = { { 0 } };
@@ -254,7 +267,7 @@ static int find_silences(struct wander *w, const struct cell *cell, size_t num, 
 			continue;
 		if (array_grow(&w->silence, &room, w->num_silences, sizeof(*w->silence)))
 			return -ENOMEM;
-		/* Messages may be at the far ends of the cells beside it. */
+		/* Messages may be at the far ends of the neighbouring cells. */
 		w->silence[w->num_silences++] = (struct range){
 			(int64_t)(((double)first - 1) * length),
 			(int64_t)(((double)i + 1) * length),
@@ -264,8 +277,8 @@ static int find_silences(struct wander *w, const struct cell *cell, size_t num, 
 }
 
 /*
- * Where a share of all messages is wrong, reject those that are likelier to be; elsewhere it is
- * rather the clock.
+ * If a share of all messages is wrong, reject those that are more likely wrong; otherwise the clock
+ * is the more likely cause.
  */
 static int reject_wrong(struct observations *p, const struct correction *c)
 {
@@ -287,7 +300,7 @@ static int reject_wrong(struct observations *p, const struct correction *c)
 	return ret;
 }
 
-/* Of all lengths, from the shortest on. */
+/* Examine all lengths, from the shortest on. */
 static int look(struct wander *w, const struct correction *c, const struct observations *p,
 		double drift)
 {
@@ -311,7 +324,7 @@ static int look(struct wander *w, const struct correction *c, const struct obser
 		double length = p->span / (double)num;
 
 		look_at_cells(w, which, c, cell, num, length, p->resolution, buffer);
-		/* Within an interval it bends evenly: the shorter, the less. */
+		/* The curvature is constant within a knot interval: shorter lengths have less. */
 		if (num <= FINE * c->curve.coefs)
 			w->bend[which] = beyond_drift(c, num, length, drift);
 		join(cell, num);
@@ -350,7 +363,7 @@ double wander_silence(const struct wander *w, int64_t from, int64_t to)
 {
 	const int64_t span = (int64_t)(w->longest * FEWEST_CELLS);
 	size_t i = NUM_BEFORE(w->silence, w->num_silences, hi, from);
-	/* Nobody saw it before its span, and after. */
+	/* The clock was unobserved before its span and after it. */
 	int64_t longest = max64(min64(to, 0) - from, to - max64(from, span));
 
 	if (w->left_alone)

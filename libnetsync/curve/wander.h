@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Wander: how far a clock leaves straight lines, over lengths of time. Where it does so by more
- * than oscillators do, somebody steers it; and where it was not seen often enough,
- * perhaps.
+ * Stability test: how far a clock leaves straight lines over lengths of time. If it exceeds what
+ * oscillators do, a daemon steers the clock. If the clock was not sampled often enough, a daemon
+ * may steer it.
  */
 #ifndef NETSYNC_CURVE_WANDER_H
 #define NETSYNC_CURVE_WANDER_H
@@ -13,45 +13,49 @@
 
 #include "util/number.h"
 
-/* Lengths, each half as long as the one before: six days / 16 down to a second. Chosen. */
+/*
+ * Number of lengths, each half as long as the previous one: six days / 16 down to a second. Chosen.
+ */
 #define WANDER_LENGTHS 16
 
 struct correction;
 struct link;
 
-/* Zero: the clock was never seen. */
+/* The stability of a clock; all zero: the clock was never observed. */
 struct wander {
-	bool left_alone; /* it is known that nobody steers it, */
-	/* but for these times, of which that is not told; since the origin of its host, ns */
+	bool left_alone; /* nobody steers the clock, */
+	/* except in these unreported times, since the origin of its host, ns */
 	struct range *untold;
 	size_t num_untold;
 	double longest; /* length, ns */
-	/* By length: */
-	uint32_t looks[WANDER_LENGTHS]; /* second differences that there are */
-	double beyond[WANDER_LENGTHS];	/* the largest of them, beyond the curve, ns */
+	/* For each length: */
+	uint32_t looks[WANDER_LENGTHS]; /* number of second differences */
+	double beyond[WANDER_LENGTHS];	/* the largest of them relative to the curve, ns */
 	double bend[WANDER_LENGTHS];	/* that of the curve, less an oscillator's, ns */
-	/* When it was not seen, in order of time; since the start of its span, ns. */
+	/* Times without samples, in order, since the start of its span, ns. */
 	struct range *silence;
 	size_t num_silences;
 };
 
 /*
- * What the messages of all links say of a host, whose curve is known: 0 or -ENOMEM; release
- * it in any case. @drift: the largest of an oscillator, 1 / ns. O(observations log observations).
+ * Measure the stability of a host, whose curve is known, from the messages of all links: 0 or
+ * -ENOMEM; release it in any case. @drift: largest drift of an oscillator, 1 / ns. O(observations
+ * log observations).
  */
 int wander_measure(struct wander *w, const struct correction *c, const struct link *links,
 		   size_t num_links, double drift);
 void wander_release(struct wander *w);
 
 /*
- * The longest time that it was not seen from one instant to another (since the start of
- * its span), ns; 0 if it is known that nobody steers it.
+ * Return the longest time without a sample between two instants (since the start of its span), ns;
+ * 0 if nobody steers the clock.
  */
 double wander_silence(const struct wander *w, int64_t from, int64_t to);
 
 /*
- * Do messages say that the clock went on by itself from one instant to another (since the
- * start of its span, ns), but for @room, ns? If it was not seen there, then those of other times.
+ * Do messages show that the clock moved by at most @room, ns, beyond an oscillator's drift between
+ * two instants (since the start of its span, ns)? If it has no samples there, use those of other
+ * times.
  */
 bool wander_is_small(const struct wander *w, int64_t from, int64_t to, double room);
 

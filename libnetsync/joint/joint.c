@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The joint fit: each host's terms are made by itself, numbered together, and the curves of
- * the minimum taken.
+ * The joint fit: make each host's terms, number all unknowns, find the minimum, and take its
+ * curves.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,19 +12,19 @@
 #include "joint/internal.h"
 
 /*
- * Messages on the other host may be before its first or behind its last interval by so many
- * lengths of one: there a cubic is at most a hundred times as large. Chosen.
+ * Distance of messages on the other host before its first or after its last interval, in lengths of
+ * that interval; a cubic is at most a hundred times as large there. Chosen.
  */
 #define BEYOND 1.0
 
 /*
- * A curve that is steeper than the one before by this factor has diverged, unless it is no steeper
- * than clocks that daemons steer (RFC 5905: 500 ppm). Chosen.
+ * A curve has diverged if it is steeper than the earlier curve by this factor, and steeper than
+ * clocks that daemons steer (RFC 5905: 500 ppm). Chosen.
  */
 #define STEEPER 2.0
 #define MAX_SLOPE 500e-6
 
-/* Of smooth curves. Chosen: with a fifth of what is enough, errors are the same. */
+/* Precision for smooth curves. Chosen: with a fifth of these gains, errors are the same. */
 static const struct effort usual_effort = {
 	.widest = 16,
 	.enough = 0.05,
@@ -35,14 +35,14 @@ static const struct effort usual_effort = {
 
 struct joint {
 	const struct joint_task *task;
-	struct bends *bends; /* of each host; NULL: all curves are smooth */
+	struct bends *bends; /* for each host; NULL: all curves are smooth */
 	struct objective objective;
 };
 
 /*
- * Intervals of a host: those that its curve has; of a straight one as many as others have, as
- * it may only have seemed so beside them. A curve of host_fit_start() has some that none were
- * counted for.
+ * Return the number of knot intervals of a host: those of its curve. A straight curve gets as many
+ * as others, because it may have seemed straight only next to them. So does a curve of
+ * host_fit_start(), whose intervals were not selected.
  */
 static size_t intervals_of(const struct joint *j, const struct correction *c)
 {
@@ -54,8 +54,8 @@ static size_t intervals_of(const struct joint *j, const struct correction *c)
 }
 
 /*
- * Are most links of a host with steered ones, which take no part? By what is left of its messages
- * it would go where the prior leads it.
+ * Are most links of a host with steered hosts, which take no part? The prior would then dominate
+ * its few remaining messages.
  */
 static bool is_among_steered(const struct joint_host *h)
 {
@@ -66,7 +66,7 @@ static bool is_among_steered(const struct joint_host *h)
 	return 2 * steered > h->num_links;
 }
 
-/* A call for each host. */
+/* Make the terms of one host. */
 static int make_terms(void *joint, size_t i)
 {
 	struct joint *j = joint;
@@ -97,7 +97,7 @@ static double value_of(const struct spline *s, double t)
 	return s->coefs ? spline_at(s, t) : 0;
 }
 
-/* Where curves are learned, constraints are as soft as these are uncertain. */
+/* Where bends are learned, make constraints as soft as the curves are uncertain. */
 static void set_scale(const struct member *m[2], struct pair_constraint *w)
 {
 	double variance = 0;
@@ -113,8 +113,8 @@ static void set_scale(const struct member *m[2], struct pair_constraint *w)
 }
 
 /*
- * Where messages are on either host's curve. Their slack is by the other host's curve as it
- * was: what follows it may differ.
+ * Find the places of messages on both hosts' curves. Their slack is that of the other host's
+ * earlier curve, which the new spline may not follow exactly.
  */
 static int place_constraints(void *joint, size_t host)
 {
@@ -187,7 +187,7 @@ static int member_new(struct member *m)
 	return m->change && m->rest && m->factor ? 0 : -ENOMEM;
 }
 
-/* Number the unknowns, and make room for them. 0 or -ENOMEM. */
+/* Number the unknowns, and allocate memory for them. 0 or -ENOMEM. */
 static int number_unknowns(struct objective *o)
 {
 	size_t margins = 0;
@@ -234,8 +234,8 @@ static void objective_release(struct objective *o)
 }
 
 /*
- * Where to begin: at the curves that are there, and of margins at the least slack. Then the
- * constraints that are near are those that will be.
+ * Set the start: the current curves, and margins of the least slack, with which those constraints
+ * are near that will remain near.
  */
 static void set_start(const struct objective *o, double *x)
 {
@@ -264,9 +264,9 @@ static bool all_finite(const double *x, size_t n)
 }
 
 /*
- * Minimize from a start. *sound: a minimum that is required was found, and the curves of no host
- * are further from its messages than before by STRAYED: they would have diverged, as scores are
- * linear.
+ * Minimize from a start. *sound: the required minimum was found, and no host's curves are further
+ * from its messages than before by STRAYED. If they were, they would have diverged, because scores
+ * are linear.
  */
 static int minimize(struct objective *o, double *x, const struct effort *effort, bool *sound)
 {
@@ -291,15 +291,15 @@ static int minimize(struct objective *o, double *x, const struct effort *effort,
 }
 
 /*
- * Is a curve no steeper than the one before by STEEPER? Between change points that are near each
- * other there may be scores, and nothing that holds them.
+ * Is a curve at most STEEPER times as steep as the earlier one? Between change points close to each
+ * other there may be scores without constraints.
  */
 static bool is_sound(const struct spline *s, const struct spline *before)
 {
 	return spline_steepest(s) <= fmax(STEEPER * spline_steepest(before), MAX_SLOPE);
 }
 
-/* The curves of the minimum become those of the terms. */
+/* Make the curves of the minimum those of the terms. */
 static void change_curves(struct objective *o, const double *x)
 {
 	for (uint32_t h = 0; h < o->num; h++) {
@@ -329,13 +329,16 @@ static void take_curves(struct joint *j)
 		spline_free(&c->curve);
 		c->curve = *s;
 		*s = (struct spline){ 0 };
-		/* What follows, a fit of each or a joint one, may bend as others do. */
+		/*
+		 * Later fits, of single hosts or joint, may give the curve as many intervals as
+		 * others have.
+		 */
 		if (c->intervals < j->task->intervals)
 			c->intervals = j->task->intervals;
 	}
 }
 
-/* Second derivatives at the minimum: how well curves are known. 0 or -ENOMEM. */
+/* Compute second derivatives at the minimum: the accuracy of the curves. 0 or -ENOMEM. */
 static int differentiate(struct objective *o, const double *x)
 {
 	double *gradient = malloc((o->unknowns + 1) * sizeof(*gradient));
@@ -347,7 +350,7 @@ static int differentiate(struct objective *o, const double *x)
 	return 0;
 }
 
-/* A call for each host: what the messages say of the bends of its curve. */
+/* Learn the bends of one host's curve from its messages. */
 static int learn(void *joint, size_t host)
 {
 	struct joint *j = joint;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The curves of all hosts at once: the most likely ones by all messages. Fits of one host
- * against all others, in turn, come there too, but many hosts take as many rounds as what is
- * wrong with all of them has hosts to pass.
+ * The curves of all hosts fitted jointly: the most likely ones by all messages. Fitting one host
+ * after the other against all others has the same result, but with many hosts it takes as many
+ * rounds as an error has hosts to pass.
  */
 #ifndef NETSYNC_JOINT_JOINT_H
 #define NETSYNC_JOINT_JOINT_H
@@ -15,9 +15,9 @@
 #include "curve/observations.h"
 #include "util/parallel.h"
 
-/* A host of a fit; of the links, those whose pair's host[0] it is are fitted by. */
+/* A host of a fit. It is fitted to the links whose pair's host[0] it is. */
 struct joint_host {
-	struct correction *correction; /* its curve is changed; NULL: it takes no part */
+	struct correction *correction; /* its curve is changed; NULL: the host takes no part */
 	struct link *link;
 	size_t num_links;
 	bool may_be_steered; /* see joint_fit_steered() */
@@ -29,28 +29,28 @@ static inline bool joint_host_takes_part(const struct joint_host *h)
 	return h->correction && h->num_links && h->correction->to > h->correction->from;
 }
 
-/* What a joint fit is of, and by whom; the result does not depend on the threads. */
+/* The hosts of a joint fit, its parameters and its threads, which do not affect the result. */
 struct joint_task {
-	struct joint_host *host;   /* at their numbers */
-	uint32_t num;		   /* of hosts */
-	size_t intervals;	   /* that straight curves have from now on */
-	double drift;		   /* how fast the rate of an oscillator changes at most, 1 / ns */
+	struct joint_host *host;   /* indexed by host number */
+	uint32_t num;		   /* number of hosts */
+	size_t intervals;	   /* new number of intervals of straight curves */
+	double drift;		   /* largest change of an oscillator's rate, 1 / ns */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
 	uint32_t threads;
 };
 
 /*
- * Make the curves of all hosts the most likely ones; of their corrections all else stays, but
- * that straight curves have @intervals from now on, and what follows may give all others so
- * many. 0 or -ENOMEM, with which nothing is changed; nor is it where the curves diverge.
+ * Make the curves of all hosts the most likely ones. Other parts of their corrections stay the
+ * same, except that straight curves get @intervals, and later fits may give all others as many. 0
+ * or -ENOMEM. Nothing is changed on errors, or if the curves diverge.
  */
 int joint_fit(const struct joint_task *t);
 
 /*
- * The same of clocks that daemons steer, where no events say so: the curves of hosts that
- * may_be_steered can bend anywhere, and become those of steered clocks. Of their change points
- * only phase steps stay, and bounds are doubted anew. *explains: mean delays are much shorter
- * then. If not, or where this fails, corrections must be given up. 0 or -ENOMEM.
+ * Fit all curves as those of clocks that daemons steer without reporting it. Curves of hosts that
+ * may_be_steered can bend at any instant, and become those of steered clocks. Of their change
+ * points only phase steps are kept, and untrusted intervals are found again. *explains: mean delays
+ * are much shorter then. If not, or on errors, the corrections must be discarded. 0 or -ENOMEM.
  */
 int joint_fit_steered(const struct joint_task *t, bool *explains);
 

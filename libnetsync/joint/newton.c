@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Newton's method, whose steps are found by preconditioned conjugate gradients, no more
- * precisely than is worth it (R. Dembo, S. Eisenstat, T. Steihaug, "Inexact Newton methods",
- * SIAM Journal on Numerical Analysis 19, 1982). The objective is convex.
+ * Newton's method, whose steps are found by preconditioned conjugate gradients, only as precisely
+ * as useful (R. Dembo, S. Eisenstat, T. Steihaug, "Inexact Newton methods", SIAM Journal on
+ * Numerical Analysis 19, 1982). The objective is convex.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,11 +12,11 @@
 #include "joint/internal.h"
 #include "util/number.h"
 
-/* Factor between two scales in turn. Chosen. */
+/* Ratio of successive scales. Chosen. */
 #define NARROWER 4.0
-/* Products for a step at most, and to which part of the gradient. Chosen. */
+/* Maximum number of products for a step, and the part of the gradient to reach. Chosen. */
 #define PRODUCTS 30
-/* Halvings of a step until it gains (Armijo's rule). */
+/* Maximum number of halvings of a step until it gains (Armijo's rule). */
 #define HALVINGS 12
 
 struct newton {
@@ -26,10 +26,10 @@ struct newton {
 	double *residual; /* of the step's equations */
 	double *direction;
 	double *product;
-	double *before; /* conditioned residual; unknowns before a step */
+	double *before; /* preconditioned residual; unknowns before a step */
 };
 
-/* Solve for the step by conjugate gradients. */
+/* Find the step by conjugate gradients. */
 static void find_step(struct objective *o, struct newton *s, double precision)
 {
 	size_t n = o->unknowns;
@@ -61,7 +61,7 @@ static void find_step(struct objective *o, struct newton *s, double precision)
 	}
 }
 
-/* Return: what it gains; 0: nothing, and the unknowns stay. */
+/* Take the step. Return its gain; 0: no gain, and the unknowns are unchanged. */
 static double take_step(struct objective *o, struct newton *s, double cost)
 {
 	size_t n = o->unknowns;
@@ -81,7 +81,7 @@ static double take_step(struct objective *o, struct newton *s, double cost)
 	return 0;
 }
 
-/* With one scale. Return: whether what is required was found. */
+/* Minimize with one scale. Return whether the required minimum was found. */
 static bool minimize(struct objective *o, struct newton *s, const struct effort *effort)
 {
 	double cost = objective_at(o, s->x), gain = HUGE_VAL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The objective of curve/fit.c, of all hosts: the penalties of all constraints, less the
- * scores, and what bends cost. A term of a pair depends on the difference between the
- * changes of its hosts' curves at the times of a message, and on one margin.
+ * The objective of curve/fit.c for all hosts: the penalties of all constraints, less the scores,
+ * plus the cost of bends. A term of a pair depends on the difference between the changes of its
+ * hosts' curves at the times of a message, and on one margin.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,14 +13,14 @@
 #include "joint/internal.h"
 #include "util/number.h"
 
-/* Constraints from which on other threads are worth being woken up. Chosen. */
+/* Number of constraints from which waking up other threads pays off. Chosen. */
 #define MANY 20000
 
-/* What calls of one block or one host each work on. */
+/* Data shared by the calls that each work on one block or one host. */
 struct work {
 	struct objective *o;
 	const double *x;
-	double *result; /* gradient, or product */
+	double *result; /* gradient or product */
 };
 
 /* ---- side by side ------------------------------------------------------ */
@@ -71,7 +71,7 @@ static void add_to(double *sum, const double *v, size_t n)
 		sum[i] += v[i];
 }
 
-/* The sums of all blocks become those of the first one, of one curve. */
+/* Add the sums of all blocks to those of the first block, for one curve. */
 static void sum_forces(const struct objective *o, const struct member *m)
 {
 	for (size_t b = 1; b < o->blocks; b++)
@@ -88,7 +88,7 @@ static void sum_moments(const struct objective *o, const struct member *m)
 
 /* ---- the objective ------------------------------------------------------- */
 
-/* Set what a curve changes by, in each interval. */
+/* Set the change of a curve in each interval. */
 static int set_change(void *work, size_t host)
 {
 	struct work *w = work;
@@ -99,7 +99,7 @@ static int set_change(void *work, size_t host)
 	return 0;
 }
 
-/* By how much less slack a message has, ns. */
+/* Return by how much a message's slack decreases, ns. */
 static inline double closer(const struct member *m, const struct member *other,
 			    const struct pair_constraint *w, double margin)
 {
@@ -109,7 +109,7 @@ static inline double closer(const struct member *m, const struct member *other,
 	return (w->side == ABOVE ? v : -v) + margin;
 }
 
-/* Bend @i of a curve that has changed. */
+/* Return bend @i of a changed curve. */
 static struct bend bend_of(const struct member *m, const double *x, size_t i)
 {
 	struct bend b = bend_at(&m->terms.curve, i);
@@ -207,7 +207,7 @@ static inline void add_powers(double *to, size_t num, double u, double value)
 		to[i] += value;
 }
 
-/* Far constraints, whose penalty is nothing, to the end of the others. */
+/* Move far constraints, whose penalty is negligible, behind the near ones. */
 static void choose_near(struct member *m)
 {
 	struct pair_constraint *w = m->terms.constraint;
@@ -226,8 +226,8 @@ static void choose_near(struct member *m)
 }
 
 /*
- * Far constraints are there for caution only: as if what they say of either curve and of the
- * margin were not of all three.
+ * Add far constraints, which only damp the steps, as if their terms of either curve and the margin
+ * were independent.
  */
 static void add_far(const struct objective *o, const struct block *b, const struct member *m)
 {
@@ -244,7 +244,7 @@ static void add_far(const struct objective *o, const struct block *b, const stru
 	}
 }
 
-/* Set the weight of a constraint. Return: the first derivative of its penalty, 1 / ns. */
+/* Set the weight of a constraint. Return the first derivative of its penalty, 1 / ns. */
 static double derive(struct pair_constraint *w, double narrow)
 {
 	struct softplus_slopes d = softplus_slopes(w->z, w->tail, false);
@@ -275,7 +275,7 @@ static void add_near(const struct objective *o, const struct block *b, const str
 	}
 }
 
-/* Add what bends cost to the gradient, and to the rest of the second derivatives. */
+/* Add the cost of bends to the gradient, and to the rest of the second derivatives. */
 static void stiffen(struct member *m, const double *x, double *gradient)
 {
 	size_t n = m->terms.curve.coefs;
@@ -293,7 +293,7 @@ static void stiffen(struct member *m, const double *x, double *gradient)
 		m->rest[i][0] += LOOSE * m->stiff;
 }
 
-/* Of the pairs of a block: which constraints are near, and what far ones make. */
+/* Choose the near constraints of a block's pairs, and sum the far ones. */
 static int sum_far(void *work, size_t block)
 {
 	struct work *w = work;
@@ -324,7 +324,7 @@ static int begin_rest(void *work, size_t host)
 	return 0;
 }
 
-/* Of the pairs of a block: what near constraints make. */
+/* Sum the near constraints of a block's pairs. */
 static int sum_near(void *work, size_t block)
 {
 	struct work *w = work;
@@ -379,7 +379,7 @@ void objective_differentiate(struct objective *o, const double *x, double *gradi
 
 /* ---- products ------------------------------------------------------------ */
 
-/* Of the pairs of a block: what a vector makes of the near constraints. */
+/* Multiply the near constraints of a block's pairs by a vector. */
 static int multiply_block(void *work, size_t block)
 {
 	struct work *w = work;

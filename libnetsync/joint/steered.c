@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Clocks that daemons steer, of more than two hosts. Where each is fitted by itself, it follows
- * what is wrong with the others' curves, which are wrong as long as those are not fitted; the
- * messages of two hosts alone may be too few. So all bends of all hosts are learned at once: in
- * rounds, of a joint fit with the variances of before, and of what it says of these.
+ * Clocks of more than two hosts that daemons steer. If each were fitted separately, it would follow
+ * the errors of the others' curves, which are wrong until they are fitted; the messages of two
+ * hosts alone may be too few. So the bends of all hosts are learned together, in rounds of a joint
+ * fit with the current variances and an update of the variances.
  *
- * How well a bend is known is asked of each host's own part of the second derivatives, as if
- * the others' curves were known.
+ * The accuracy of a bend is that of each host's own part of the second derivatives, as if the
+ * others' curves were known.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,13 +17,14 @@
 #include "joint/internal.h"
 
 /*
- * Steps with one scale, at most. Of clocks that are steered 13 are most that were seen; curves that
- * take more follow what is not the clocks', without end where messages hold too little.
+ * Maximum number of steps with one scale. With steered clocks at most 13 were seen. Curves that
+ * take more follow something other than the clocks, without end if constraints are too weak.
  */
 #define STEPS 20
 /*
- * Of the first round, and of all others, which begin near their minimum, and do not end far from
- * where the next one begins. Chosen: with a twentieth of what is enough, errors are the same.
+ * Precision of the first round, and of all others, which start close to their minimum and do not
+ * end far from the start of the next round. Chosen: with a twentieth of these gains, errors are the
+ * same.
  */
 static const struct effort first_effort = {
 	.widest = 16,
@@ -42,13 +43,13 @@ static const struct effort first_effort = {
 };
 
 /*
- * Part of the mean delays of before (the geometric mean of all hosts in question) that is left at
- * most: what a curve this pliant explains else is not the clock's. Chosen, by make bench-truth and
- * bench-worlds: of steered clocks 0.7 at most are left, mostly 0.1; of others 0.85 at least, 0.77
- * at EARLY.
+ * Largest ratio of new to old mean delays (geometric mean of all hosts in question); if more is
+ * left, such flexible curves explain something other than the clocks. Chosen by make bench-truth
+ * and bench-worlds: steered clocks leave at most 0.7, mostly 0.1; others at least 0.85, or 0.77 at
+ * EARLY.
  */
 #define LEFT 0.75
-/* Rounds after which that is asked first: later curves explain less by chance. Chosen. */
+/* Number of rounds before the first check: later curves explain less by chance. Chosen. */
 #define EARLY 3
 
 static void bends_release(struct bends *b)
@@ -92,8 +93,8 @@ int bends_learn(struct bends *b, const struct spline *s, double (*factor)[BAND])
 
 struct steered {
 	const struct joint_task *task;
-	struct bends *bends; /* of each host */
-	bool early;	     /* curves are not settled: they explain much by chance */
+	struct bends *bends; /* for each host */
+	bool early;	     /* curves are not final, and explain much by chance */
 };
 
 static int begin(void *steered, size_t i)
@@ -107,7 +108,7 @@ static int begin(void *steered, size_t i)
 					  &s->bends[i].intervals);
 }
 
-/* Others are judged at the same time: corrections stay as they are. */
+/* Judge one host's curve. Others are judged at the same time: corrections stay as they are. */
 static int judge(void *steered, size_t i)
 {
 	struct steered *s = steered;
@@ -141,8 +142,8 @@ static int for_each_host(struct steered *s, int (*call)(void *steered, size_t i)
 /* ---- all together -------------------------------------------------------- */
 
 /*
- * Do the new curves explain what those of before, whose mean delays stand there, do not? Chance
- * counts only in the end: at first they have many more degrees of freedom.
+ * Do the new curves explain more than the old ones, whose mean delays are stored? Explanation by
+ * chance counts only at the end: initially the new curves have many more degrees of freedom.
  */
 static int explain(struct steered *s, bool early, bool *explains)
 {
@@ -182,7 +183,7 @@ static int fit_in_rounds(struct steered *s, bool *explains)
 	return ret;
 }
 
-/* 0 or -ENOMEM. */
+/* Finish the fit: 0 or -ENOMEM. */
 static int finish(struct steered *s)
 {
 	for (uint32_t h = 0; h < s->task->num; h++) {

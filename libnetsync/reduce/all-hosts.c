@@ -17,7 +17,7 @@ static void release_task(struct joint_task *t)
 	free(t->host);
 }
 
-/* 0 or -ENOMEM; release it in any case. */
+/* Make the task of a joint fit: 0 or -ENOMEM; release it in any case. */
 static int make_task(struct joint_task *t, struct reduction *r)
 {
 	int ret;
@@ -42,8 +42,8 @@ static int make_task(struct joint_task *t, struct reduction *r)
 }
 
 /*
- * The oscillator of the reference: as those of most others. By itself it cannot be told: all the
- * others' curves have the bends of its time, and its own has none.
+ * Give the reference the oscillator of most other hosts. Its own cannot be measured: the curves of
+ * all others bend when it does, and its own curve is zero.
  */
 static int set_walk_of_reference(struct reduction *r)
 {
@@ -76,13 +76,16 @@ int reduction_fit_jointly(struct reduction *r)
 /* ---- steered clocks ------------------------------------------------------ */
 
 /*
- * Factor by which the mean delays of a few hosts are longer than those of all others, for it to be
- * worth asking whether these are steered: a smooth curve misses what daemons do. Chosen: it is 2 to
- * 50 if they are, and 1.1 of hosts whose doubts are chance.
+ * Hosts may be steered if their mean delays are longer than those of all others by this factor: a
+ * smooth curve does not follow a daemon. Chosen: the factor is 2 to 50 for steered hosts, and 1.1
+ * for hosts with untrusted intervals by chance.
  */
 #define LONGER 1.4
 
-/* Are the mean delays of those in question longer than the others', by their geometric means? */
+/*
+ * Are the mean delays of hosts that may be steered longer than the others', by their geometric
+ * means?
+ */
 static bool stand_out(const struct joint_task *t)
 {
 	double sum[2] = { 0, 0 };
@@ -100,8 +103,9 @@ static bool stand_out(const struct joint_task *t)
 }
 
 /*
- * Those whose curves are in doubt may be steered; and the reference, if half of all others are:
- * what its clock does, all their curves do. Is it worth asking?
+ * Find the hosts that may be steered: those with untrusted intervals, and the reference if half of
+ * all others have some, because its errors appear in all their curves. Return whether a fit is
+ * worthwhile.
  */
 static bool find_steered(struct joint_task *t, const struct reduction *r)
 {
@@ -129,7 +133,7 @@ static void release_all(struct correction *c, uint32_t num)
 	free(c);
 }
 
-/* 0 or -ENOMEM; *copy: to be given to release_all(). */
+/* Copy @num corrections: 0 or -ENOMEM; *copy: pass it to release_all(). */
 static int copy_all(struct correction **copy, const struct correction *c, uint32_t num)
 {
 	int ret = 0;

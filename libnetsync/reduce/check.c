@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Clocks and bounds that were made, and the messages that were kept -> when no bound may be
- * claimed, and which pairs do not agree. However bounds were found, a message that even at the
- * latest possible time was received before the earliest possible time of its sending contradicts
- * them: the bound of one of its hosts is false there.
+ * Clocks, bounds and the messages that were kept -> times at which no bound may be claimed, and
+ * pairs that are inconsistent. Whatever made the bounds, a message that is received before it is
+ * sent, even at the latest possible time of its reception and the earliest possible time of its
+ * sending, contradicts them: the bound of one of its hosts is false at that time.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,24 +15,28 @@
 #include "util/array.h"
 
 /*
- * A single message that contradicts the bounds, between others that do not, is rather wrong
- * itself, if these are so near, ns: a clock would have to be stepped twice between them. Where
- * they are farther apart, or several messages say the same, it is rather the clock. Chosen.
+ * Largest distance, ns, of a single message that contradicts the bounds from consistent messages on
+ * both sides, for the message itself to be wrong: otherwise a clock would have to be stepped twice
+ * between these. If they are farther apart, or several messages contradict the bounds, the clock is
+ * wrong. Chosen.
  */
 #define NEAR_OTHERS 1e9
-/* More than so many of a pair, and one in so many that were kept, are no chance. Chosen. */
+/*
+ * Contradictions of a pair are not due to chance if there are more than FEW_WRONG plus one in
+ * WRONG_SHARE of its kept messages. Chosen.
+ */
 #define FEW_WRONG 2
 #define WRONG_SHARE 128
 /*
- * A correction that inverts one in so many of the messages of a pair does not fit them, and none
- * of what was concluded from it is to be relied on. Chosen.
+ * If a correction inverts one in this many of a pair's messages, it does not fit them, and no
+ * conclusion from it is trusted. Chosen.
  */
 #define INVERTED_SHARE 4
 
 /* Messages of a pair that contradict the bounds of its hosts. */
 struct contradiction {
 	uint32_t pair;
-	struct range at[2]; /* when, on each host; relative to its origin, ns */
+	struct range at[2]; /* times on each host, relative to its origin, ns */
 };
 
 struct check {
@@ -40,15 +44,15 @@ struct check {
 	struct contradiction *found;
 	size_t num;
 	size_t room;
-	uint32_t *pairs; /* of each host: with others that it contradicts */
+	uint32_t *pairs; /* for each host, number of pairs that contradict it */
 };
 
-/* A message of a direction: its times on both hosts, and what bounds and clocks say of it. */
+/* A message of a direction: its times on both hosts, and the results for it. */
 struct checked {
 	int64_t t[2];
-	bool known;	  /* both bounds are */
-	bool contradicts; /* the bounds */
-	bool inverted;	  /* by the corrected times, and more than stamps can be off */
+	bool known;	  /* both bounds are known */
+	bool contradicts; /* it contradicts the bounds */
+	bool inverted;	  /* inverted in corrected time, by more than the error of stamps */
 };
 
 /* The kept messages of one direction. */
@@ -64,7 +68,7 @@ static bool is_in_spans(const struct host *from, const struct host *to, const st
 	       m->t[!way] >= to->span.lo && m->t[!way] <= to->span.hi;
 }
 
-/* Check a message: from host[way] of the pair to the other one. False: a time is false. */
+/* Check a message from host[way] of the pair to the other one. Return false if a time is false. */
 static bool check_message(const struct reduction *r, const struct pair *p, int way,
 			  const struct point *at, struct checked *m)
 {
@@ -84,7 +88,7 @@ static bool check_message(const struct reduction *r, const struct pair *p, int w
 	if (netsync_interval(to->clock, late, &lo, &hi))
 		return false;
 	m->known &= hi < INT64_MAX;
-	/* Times of the messages may be off where clocks are steered. */
+	/* If clocks are steered, times of the messages have errors. */
 	m->contradicts = m->known && (__int128)hi + from->time_error + to->time_error + 1 < send;
 	netsync_convert(from->clock, from->origin + m->t[way], &send, NULL);
 	netsync_convert(to->clock, late, &recv, NULL);
@@ -92,7 +96,7 @@ static bool check_message(const struct reduction *r, const struct pair *p, int w
 	return true;
 }
 
-/* 0 or -ENOMEM; ->message is to be freed. */
+/* Check one direction of a pair: 0 or -ENOMEM; ->message is to be freed. */
 static int check_way(const struct reduction *r, const struct pair *p, int way,
 		     struct checked_way *w)
 {
@@ -108,7 +112,7 @@ static int check_way(const struct reduction *r, const struct pair *p, int way,
 	return 0;
 }
 
-/* Is a single one, @i, more likely wrong than the bounds? */
+/* Is message @i, which is alone, more likely wrong than the bounds? */
 static bool is_rather_wrong(const struct checked_way *w, size_t i)
 {
 	const struct checked *m = &w->message[i];
@@ -138,8 +142,8 @@ static int add_contradiction(struct check *c, uint32_t pair, const struct range 
 }
 
 /*
- * Note from when to when messages contradict the bounds: between the nearest messages of the
- * direction that do not. *wrong: how many are rather wrong themselves.
+ * Note the intervals in which messages contradict the bounds: between the nearest consistent
+ * messages of the direction. *wrong: number of messages that are wrong themselves.
  */
 static int note_contradictions(struct check *c, uint32_t pair, const struct checked_way *w,
 			       size_t *wrong)
@@ -206,11 +210,14 @@ static int check_pair(struct check *c, uint32_t pair)
 	return ret;
 }
 
-/* Is a host wrong, rather than the other host of a pair? @pairs: of each, how many are disputed. */
+/*
+ * Is the host wrong, and not the other host of a pair? @pairs: number of disputed pairs of each
+ * host.
+ */
 static bool is_blamed(const struct reduction *r, const uint32_t *pairs, uint32_t host,
 		      uint32_t other)
 {
-	/* The reference's time is right by definition. */
+	/* The reference's time is correct by definition. */
 	if (host == r->reference)
 		return false;
 	return other == r->reference || pairs[host] >= pairs[other];
@@ -225,7 +232,7 @@ static int forget_bound(struct reduction *r, uint32_t host, const struct range *
 	return w.from <= w.to ? windows_add_one(&r->forgotten[host], &w) : 0;
 }
 
-/* A raw time of the reference -> that of another host. */
+/* Convert a raw time of the reference to that of another host. */
 static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
 {
 	const struct correction *ref = &r->correction[r->reference];
@@ -238,7 +245,10 @@ static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
 	return at;
 }
 
-/* The correction may be off: the range is widened by twice the half-width of the bound. */
+/*
+ * Note that no bound is claimed in a range of the reference's raw time, widened by twice the
+ * half-width of the bound, because the correction may be wrong.
+ */
 static int forget_range(struct reduction *r, uint32_t host, const struct range *untold)
 {
 	const int64_t off = (int64_t)fmin(2 * r->by_bound.dist[host], 0x1p62);

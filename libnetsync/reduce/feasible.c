@@ -3,16 +3,16 @@
  * Corrections -> corrections shifted so that no message is received before it is sent, where
  * messages pass in one direction only.
  *
- * Two hosts with messages in both directions are rigid: their distance is estimated. Between
- * groups of such hosts messages limit the distance from one side. The shift d of each group
- * has to satisfy, for the least delay m of the messages from group i to group j,
+ * Two hosts with messages in both directions are rigid: their clock offset is estimated. Between
+ * groups of such hosts, messages limit the offset from one side. With m as the least delay of the
+ * messages from group i to group j, the shifts d of the groups must satisfy
  *
  *	d_j - d_i + m >= 0,
  *
  * a system of difference constraints (R. Bellman, "On a routing problem", 1958). Repeated
- * relaxation from 0 finds the least solution that moves groups later only, and the greatest
- * that moves them earlier only. Half-way between both is a solution, too, and groups without
- * inversions stay where they are. Last, the reference's group is moved back to 0.
+ * relaxation from 0 finds the least solution that moves groups later only, and the greatest that
+ * moves them earlier only. The mean of both is also a solution, and groups without inversions are
+ * not moved. Finally, the reference's group is moved back to 0.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,8 +21,8 @@
 #include "reduce/internal.h"
 
 /*
- * Least delay that is left, ns: rounding of the offset, the rate and both corrected times of a
- * message, and what straight segments leave of a curve (curve/correction.c).
+ * Least delay after the shift, ns: rounding of the offset, the rate and both corrected times of a
+ * message, and the distance of straight segments from a curve (curve/correction.c).
  */
 #define ROUNDING 4.0
 #define OF_ERROR (1.0 / 8)
@@ -31,12 +31,12 @@
 struct group_delay {
 	uint32_t from;
 	uint32_t to;
-	double least; /* delay less the slack that rounding needs, ns */
+	double least; /* least delay, less the slack for rounding, ns */
 };
 
 struct feasible {
 	const struct reduction *r;
-	uint32_t *group; /* of each host: the number of one of its hosts */
+	uint32_t *group; /* for each host, the number of one host of its group */
 	double *later;	 /* the least shift >= 0 of each group, ns */
 	double *earlier; /* the greatest shift <= 0 */
 	struct group_delay *delay;
@@ -67,8 +67,8 @@ static void join_groups(struct feasible *f)
 }
 
 /*
- * The least delay of the messages that were kept; HUGE_VAL: there are none. @raised: part of
- * what is added to them for the resolution of stamps that is not added here.
+ * Return the least delay of the messages that were kept; HUGE_VAL: there are none. @raised:
+ * rounding-up offset of the direction that is not applied here.
  */
 static double least_delay(const struct correction *both[2], int way, const struct direction *d,
 			  int64_t raised)
@@ -89,8 +89,8 @@ static double least_delay(const struct correction *both[2], int way, const struc
 }
 
 /*
- * Each direction between two groups. @as_shown: the times are those of the stamps; else a
- * message was received up to a resolution of its stamp later.
+ * Collect the least delays of each direction between two groups. @as_shown: use the times of the
+ * stamps; else a message was received up to a resolution of its stamp later.
  */
 static void collect_delays(struct feasible *f, bool as_shown)
 {
@@ -116,7 +116,7 @@ static void collect_delays(struct feasible *f, bool as_shown)
 	}
 }
 
-/* One round over all constraints: do any shifts change? */
+/* Apply all constraints once. Return whether any shift changed. */
 static bool relax_delays(struct feasible *f)
 {
 	bool changed = false;
@@ -138,19 +138,19 @@ static bool relax_delays(struct feasible *f)
 	return changed;
 }
 
-/* Is there a solution? */
+/* Find a solution. Return false if there is none. */
 static bool solve_delays(struct feasible *f)
 {
 	for (uint32_t h = 0; h < f->r->num_hosts; h++)
 		f->later[h] = f->earlier[h] = 0;
-	/* A path over all groups takes as many rounds; where it goes on, it is a circle. */
+	/* A path over all groups takes as many rounds; more rounds mean a cycle. */
 	for (uint32_t round = 0; round <= f->r->num_hosts; round++)
 		if (!relax_delays(f))
 			return true;
 	return false;
 }
 
-/* By how much a host is shifted, ns. */
+/* Return the shift of a host, ns. */
 static double shift_of(struct feasible *f, uint32_t host)
 {
 	uint32_t reference = group_of(f, f->r->reference);
@@ -163,7 +163,7 @@ static double shift_of(struct feasible *f, uint32_t host)
 			       2;
 }
 
-/* Does every shifted offset fit into 64 bits? */
+/* Do all shifted offsets fit into 64 bits? */
 static bool can_shift(struct feasible *f)
 {
 	for (uint32_t h = 0; h < f->r->num_hosts; h++)
@@ -202,8 +202,8 @@ int reduction_make_feasible(struct reduction *r)
 		found = solve_delays(&f) && can_shift(&f);
 	}
 	/*
-	 * Where messages of several groups contradict each other, or lead out of all times, all
-	 * stays as it is.
+	 * If messages of several groups are inconsistent, or shifts exceed the range of times,
+	 * everything stays the same.
 	 */
 	if (found)
 		shift_groups(&f, r);

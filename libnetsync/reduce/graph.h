@@ -19,12 +19,12 @@ struct graph {
 	const struct estimate *est;
 	uint32_t num_hosts;
 	uint32_t num_pairs;
-	uint32_t *start; /* pairs of host h: edge[start[h] .. start[h + 1]] */
+	uint32_t *start; /* pairs of host h: edge[start[h]] up to edge[start[h + 1]] */
 	uint32_t *edge;
 	struct heap_entry *heap;
 };
 
-/* The shortest paths from one host to all that can be reached. */
+/* The shortest paths from one host to all reachable hosts. */
 struct tree {
 	double *dist;
 	uint32_t *via;	 /* pair on the path to the root */
@@ -36,12 +36,12 @@ struct tree {
 int graph_make(struct graph *g, const struct estimate *est, uint32_t num_hosts, uint32_t num_pairs);
 void graph_release(struct graph *g);
 
-/* The other host of a pair. */
+/* Return the other host of a pair. */
 uint32_t graph_other(const struct graph *g, uint32_t pair, uint32_t host);
 
 /*
- * Set each host's island, which is the smallest number of its connected hosts. @todo:
- * room for all hosts. Return: the island of most hosts.
+ * Set the island of each host: the smallest number of its connected hosts. @todo: scratch space for
+ * all hosts. Return the island with the most hosts.
  */
 uint32_t graph_islands(const struct graph *g, uint32_t *island, uint32_t *todo);
 
@@ -49,7 +49,7 @@ uint32_t graph_islands(const struct graph *g, uint32_t *island, uint32_t *todo);
 int tree_make(struct tree *t, const struct graph *g);
 void tree_release(struct tree *t);
 
-/* Compute the tree anew; @cost: by pair. Return: the sum of all distances. */
+/* Compute the tree again; @cost: by pair. Return the sum of all distances. */
 double tree_grow(struct tree *t, const struct graph *g, const double *cost, uint32_t from);
 
 #endif

@@ -14,37 +14,37 @@
 #include "util/array.h"
 #include "util/search.h"
 
-/* Neighbours that a bound is made of at most: more hardly narrow it. Chosen. */
+/* Maximum number of neighbours that contribute to a bound: more would narrow it little. Chosen. */
 #define MAX_NEIGHBOURS 8
-/* Instants of a bound: of straight clocks, and at most. Chosen. */
+/* Number of instants of a bound: for straight clocks, and maximum. Chosen. */
 #define FEW_INSTANTS 33
 #define MOST_INSTANTS 65536
 /*
- * How far limits may bend between two instants, ns: this part of the bound's width, which
- * is a quarter of what knots.c leaves out, from the least to the most. Chosen.
+ * Largest distance of limits from a straight line between two instants, ns: this part of the
+ * bound's width, which is a quarter of the tolerance in knots.c, at least and at most. Chosen.
  */
 #define SAG_OF_WIDTH (1.0 / 8192)
 #define LEAST_SAG 2.0
 #define MOST_SAG 1000.0
-/* Instants whose bounds the median is of. Chosen. */
+/* Number of instants over which the median bound is taken. Chosen. */
 #define MEDIAN_OF 1025
 
-/* Windows that are looked at together: do they include the whole span? Chosen. */
+/* Number of windows after which to check whether they include the whole span. Chosen. */
 #define MANY_WINDOWS 64
 
 /* What is known of a time of which nothing is. */
 #define UNKNOWN ((struct range){ INT64_MIN, INT64_MAX })
 
-/* The pairs that limit a host's time most; first the tree's. */
+/* The pairs that limit a host's time most, the tree's pair first. */
 struct neighbours {
 	const struct reduction *r;
 	uint32_t host;
 	uint32_t via[MAX_NEIGHBOURS];
 	uint32_t num;
-	bool contradict; /* at some instant no time is in all intervals */
+	bool contradict; /* at some instant the intervals have no time in common */
 };
 
-/* An estimate of the bound's width over a pair, ns. */
+/* Estimate the width of a bound over a pair, ns. */
 static double width_over(const struct reduction *r, uint32_t host, uint32_t via)
 {
 	return r->bound_cost[via] + (double)r->host[graph_other(&r->graph, via, host)].bound_median;
@@ -73,8 +73,8 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r, u
 }
 
 /*
- * How far off the messages that limit two hosts' times may be. Were stamps rounded,
- * and not cut off, all of a host would be early by half of its resolution.
+ * Return the largest error of the messages that limit two hosts' times. If stamps were rounded and
+ * not cut off, all stamps of a host would be early by half of its resolution.
  */
 static int64_t time_error(const struct host *a, const struct host *b)
 {
@@ -83,20 +83,20 @@ static int64_t time_error(const struct host *a, const struct host *b)
 	return a->time_error + b->time_error + (llabs(coarser) + 1) / 2;
 }
 
-/* A host's time -> the range of times of a neighbour that messages of the pair leave. */
+/* Convert a host's time to the range of a neighbour's times that messages of the pair allow. */
 static struct range range_over(const struct reduction *r, uint32_t host, uint32_t via, int64_t t,
 			       struct bound_place *near)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	const struct host *h = &r->host[graph_other(&r->graph, via, host)];
 	int64_t x = t - r->host[host].origin;
-	/* Times of the messages that limit it may be off at both hosts. */
+	/* Times of the limiting messages have errors at both hosts. */
 	int64_t off = time_error(h, &r->host[host]);
 	struct range at = { x, x };
 
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at, near) :
 						 rate_bound_to_first(b, at, near);
-	/* The pair says nothing of a time that the host's clock skipped. */
+	/* The pair has no limits for a time that the host's clock skipped. */
 	if (at.lo == INT64_MAX)
 		return UNKNOWN;
 	if (at.lo > INT64_MIN)
@@ -106,7 +106,7 @@ static struct range range_over(const struct reduction *r, uint32_t host, uint32_
 	return at;
 }
 
-/* Narrow the intervals of a host's times on the reference, by those over one neighbour. */
+/* Narrow the intervals of a host's times on the reference by those over one neighbour. */
 static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via, const int64_t *t,
 			size_t num, struct range *range)
 {
@@ -134,7 +134,7 @@ static void unknown_ranges(void *arg, const int64_t *t, size_t num, struct range
 		range[i] = UNKNOWN;
 }
 
-/* Is a host's time one at which messages contradict its bound? */
+/* Do messages contradict the bound of a host at @t? */
 static bool is_forgotten(const struct windows *w, int64_t t)
 {
 	size_t i = NUM_BEFORE(w->window, w->num, to, t);
@@ -143,8 +143,8 @@ static bool is_forgotten(const struct windows *w, int64_t t)
 }
 
 /*
- * The intersections of the intervals over all neighbours, which contain the truth. If
- * they contradict each other, one of them does not, and none may be relied on.
+ * Intersect the intervals over all neighbours, each of which contains the truth. If the
+ * intersection is empty, one of them is false, and none is trusted.
  */
 static void ranges_of_host(void *arg, const int64_t *t, size_t num, struct range *range)
 {
@@ -160,15 +160,15 @@ static void ranges_of_host(void *arg, const int64_t *t, size_t num, struct range
 		}
 		if (range[i].lo <= range[i].hi)
 			continue;
-		/* Several threads may find that. */
+		/* Several threads may set this. */
 		__atomic_store_n(&a->contradict, true, __ATOMIC_RELAXED);
 		range[i] = UNKNOWN;
 	}
 }
 
 /*
- * The same, narrowed to the times that the corrected times of neighbours leave: with one of these
- * no message is inverted. Where there are none, those of the nearest neighbours count.
+ * Intersect the intervals, and narrow them to times with which no message is inverted by the
+ * neighbours' corrected times. If there are none, use the times by the nearest neighbours.
  */
 static void ranges_beside(void *arg, const int64_t *t, size_t num, struct range *range)
 {
@@ -199,8 +199,8 @@ static void ranges_beside(void *arg, const int64_t *t, size_t num, struct range 
 }
 
 /*
- * The number of instants, so that limits bend little between two of them: by bend / 8
- * times the square of the time between. Few for straight clocks.
+ * Return the number of instants with which limits bend little between two: by bend / 8 times the
+ * square of the time between them. Straight clocks need few.
  */
 static size_t count_instants(const struct reduction *r, uint32_t h)
 {
@@ -229,10 +229,10 @@ static int add_edge(struct windows *to, const struct range *span, int64_t from, 
 }
 
 /*
- * Where a pair's bound leaps, from the limits on one side of a phase step to those on both:
- * its windows may reach further than those of the corrections, and between instants on
- * either side of such an end a truth that steps there would be off the line. As time of the second
- * host such an end is where f begins to be possible, up to where all of f is.
+ * Add the times at which the limits of a pair change from those of one side of a phase step to
+ * those of both. A pair's windows may extend beyond those of the corrections. If the truth steps at
+ * the end of such a window, it is not between lines that join instants on either side. On the
+ * second host's clock, the end extends from the first possible time of f to its last.
  */
 static int add_edges(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
 {
@@ -254,7 +254,7 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h, 
 	return ret;
 }
 
-/* Add a time of the first host of a pair, in that of a host. */
+/* Add a time of the pair's first host, on a host's clock. */
 static int add_window_between(struct windows *to, int64_t from, int64_t until,
 			      const struct correction *first, const struct correction *own)
 {
@@ -263,7 +263,10 @@ static int add_window_between(struct windows *to, int64_t from, int64_t until,
 	return windows_add_range(to, &w, first, own);
 }
 
-/* When a pair's bound assumes no drift, or a phase step, in the host's time. */
+/*
+ * Add the windows in which a pair's bound assumes no drift limit or a phase step, on the host's
+ * clock.
+ */
 static int add_steep(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
@@ -284,7 +287,10 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h, 
 	return ret;
 }
 
-/* The same of the next pair on the way from @at to the reference, whose bound is gone by now. */
+/*
+ * Add the kept windows of the next pair on the path from @at to the reference, whose bound is
+ * already released.
+ */
 static int add_kept(struct windows *to, const struct reduction *r, uint32_t h, uint32_t at)
 {
 	const struct windows *kept = &r->steep[at];
@@ -307,7 +313,7 @@ static int keep_steep(const struct reduction *r, uint32_t h)
 	return ret;
 }
 
-/* Does one window without a phase step include all of a host's span? Such windows are joined. */
+/* Does one window without a phase step include all of a host's span? Join such windows. */
 static bool covers_span(struct windows *w, const struct range *span)
 {
 	windows_join(w);
@@ -318,15 +324,15 @@ static bool covers_span(struct windows *w, const struct range *span)
 	return false;
 }
 
-/* Has a host windows of its own clock, which have to be added one by one? */
+/* Has a host windows of its own clock, which must be added one by one? */
 static bool has_steps(const struct correction *c)
 {
 	return c->num_changes || c->num_doubts || (c->wander && c->wander->num_untold);
 }
 
 /*
- * Windows of all hosts on the way: to any of them the truth may bend. Once they include the whole
- * span, further ones without a phase step change nothing.
+ * Add the windows of all hosts on the path: the truth may bend in any of them. Once they include
+ * the whole span, further windows without a phase step change nothing.
  */
 static int add_path(struct windows *w, const struct reduction *r, uint32_t h)
 {
@@ -350,7 +356,7 @@ static int add_path(struct windows *w, const struct reduction *r, uint32_t h)
 	return ret;
 }
 
-/* A host whose windows are known: where paths over it find the next ones. */
+/* Set the path of a host whose windows are known, from which paths through it continue. */
 static void set_path(const struct reduction *r, uint32_t h)
 {
 	const uint32_t next = graph_other(&r->graph, r->by_bound.via[h], h);
@@ -384,7 +390,7 @@ static int add_vertices(struct vertex_times *to, const struct bound_segment *z, 
 	return 0;
 }
 
-/* Over a pair. 0 or -ENOMEM. */
+/* Add the times over one pair. 0 or -ENOMEM. */
 static int add_vertex_times(struct vertex_times *to, const struct reduction *r, uint32_t h,
 			    uint32_t via)
 {
@@ -399,8 +405,8 @@ static int add_vertex_times(struct vertex_times *to, const struct reduction *r, 
 }
 
 /*
- * The largest rate less 1 that a correction may have: no two clocks differ by more, whatever is
- * between them. Without a bound it is not known that they do not.
+ * Return the largest rate less 1 that a correction may have: no two clocks differ by more, whatever
+ * hosts are between them. Without a bound, this is not certain.
  */
 static double steepest_of(const struct reduction *r, uint32_t h, bool sound)
 {
@@ -411,8 +417,8 @@ static double steepest_of(const struct reduction *r, uint32_t h, bool sound)
 }
 
 /*
- * Bring the correction inside of its bound, which *k has the knots of: replace segments and
- * knots if it was not.
+ * Move the correction inside its bound, whose knots are in *k. Replace segments and knots if it was
+ * outside.
  */
 static int keep_inside(const struct reduction *r, uint32_t h, bool sound, struct knots *k,
 		       struct netsync_model *m, struct netsync_segment **segment)
@@ -465,7 +471,7 @@ static bool is_in_windows(const struct windows *w, int64_t t)
 }
 
 /*
- * *sound: may a bound be claimed? It is cleared where neighbours contradict each other.
+ * Set the knots. @sound: may a bound be claimed? It is cleared if neighbours are inconsistent.
  * @steered: may clocks be steered at the beginning of the span, and at its end?
  */
 static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model *m,
@@ -595,7 +601,7 @@ void host_summarize(struct host *host)
 	list_span_instants(host, at);
 	summarize_bounds(host, &m, at);
 	summarize_deviations(host, &m, at);
-	/* A clock is accurate if its bound holds: it has one, at least half of the time. */
+	/* A clock is accurate if its bound holds: it has a bound at least half of the time. */
 	if (host->bound_median == NETSYNC_UNKNOWN && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;
 }
@@ -615,9 +621,9 @@ static int set_steps(const struct reduction *r, uint32_t h)
 		struct clock_step s = correction_step(c, i);
 
 		/*
-		 * A clock that is ahead is corrected by less, hence the signs. A step is
-		 * put in the middle of the times that were skipped, or shown twice, unless
-		 * the clock just stood still.
+		 * A clock that is ahead is corrected by less, hence the signs. A step is placed in
+		 * the middle of the times that were skipped or shown twice, unless the clock stood
+		 * still.
 		 */
 		host->step[i] = (struct netsync_step){
 			.time_ns = host->origin + s.t + (s.stood_still ? 0 : llround(s.offset / 2)),
@@ -634,7 +640,7 @@ void reduction_set_qualities(struct reduction *r)
 	struct path *path = r->path;
 
 	path[r->reference] = (struct path){ r->reference, r->reference, NETSYNC_ACCURATE, true };
-	/* Nearer hosts first: a path goes on as that of the next host. */
+	/* Nearer hosts first, because a path continues as that of the next host. */
 	for (uint32_t i = 1; i < r->by_noise.num; i++) {
 		uint32_t h = r->by_noise.order[i], via = r->by_noise.via[h];
 
@@ -650,14 +656,16 @@ void reduction_set_qualities(struct reduction *r)
 	}
 }
 
-/* The worst quality of pairs on the bound's path. */
+/* Return the worst quality of the pairs on the bound's path. */
 static enum netsync_quality path_quality(const struct reduction *r, uint32_t host)
 {
 	const struct path *path = &r->path[host];
 
 	if (!path->complete)
 		return NETSYNC_INCOMPLETE;
-	/* Another path, the correction's, has messages in both directions everywhere. */
+	/*
+	 * The correction's path is another one, which has messages in both directions everywhere.
+	 */
 	return path->quality == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : path->quality;
 }
 
@@ -669,9 +677,9 @@ enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)
 }
 
 /*
- * By how much the bound grows before the first segment and behind the last, which go on for
- * ever: by the largest skew (and slew, if clocks are steered there), and by what the segment itself
- * goes another way.
+ * Set the growth of the bound before the first segment and after the last, which continue without
+ * end: the largest skew (and slew, if clocks are steered there) plus the deviation of the segment's
+ * own rate.
  */
 static void set_growth(const struct reduction *r, uint32_t h, const bool steered[2],
 		       struct netsync_model *m)
@@ -691,8 +699,8 @@ static void set_growth(const struct reduction *r, uint32_t h, const bool steered
 }
 
 /*
- * Return for how long (ns) a daemon may have steered the host or the next one, at least. Only
- * a part of the next host's time may be in the host's span.
+ * Return the longest time (ns) in which a daemon may have steered the host or the next one. Only
+ * part of the next host's time may be in the host's span.
  */
 static int64_t silence_of(const struct reduction *r, uint32_t h)
 {
@@ -729,7 +737,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 	host->quality = path_quality(r, h);
 	host->silent = silence_of(r, h);
 	ret = set_knots(r, h, &m, &segment, &sound, steered);
-	/* By segments that are inside of the bound. */
+	/* The growth depends on the segments inside the bound. */
 	set_growth(r, h, steered, &m);
 	if ((!sound || r->forgotten[h].num) && host->quality == NETSYNC_ACCURATE)
 		host->quality = NETSYNC_APPROXIMATE;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A correction, and the intervals that contain the truth -> a correction that is inside of these,
- * and no steeper than clocks are taken to be. Where few messages pass, or clocks are steered or
- * stepped, an estimate may miss what its own bound allows.
+ * A correction, and the intervals that contain the truth -> a correction inside the intervals that
+ * is no steeper than clocks may be. If messages are few, or clocks are steered or stepped, an
+ * estimate may be outside its own bound.
  *
- * At instants where the correction is outside it becomes the nearest end of the interval; between
- * instants it is straight. A correction that is too steep is replaced by the middle between the
- * least function above it and the greatest one below it with the largest slope. Intervals are cut
- * to what clocks can reach that are no steeper, first: so that is between them, too.
+ * At instants where the correction is outside, it is moved to the nearest end of the interval;
+ * between instants it is linear. A correction that is too steep is replaced by the middle between
+ * the least function above it and the greatest function below it whose slopes are allowed.
+ * Intervals are first cut to what clocks with allowed slopes can reach, so that the middle is also
+ * inside.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,35 +20,35 @@
 
 /*
  * Least distance of a corrected time from the end of its interval, ns: 1 for the rounding of each
- * of two corrected times, 2 for a rate, and 2 by which limits are less strict (bound/rate-bound.h).
+ * of two corrected times, 2 for a rate, and 2 for the tolerance of limits (bound/rate-bound.h).
  */
 #define ROUNDING 6
 /*
- * A correction that is outside by less, ns, stays. Clocks of the processors of one host differ by
- * up to some hundred ns, so messages are inconsistent by as much, and the curve is between them.
- * Chosen: five times the 200 ns that bench-truth has.
+ * Corrections outside by less, ns, are not moved. Clocks of the processors of one host differ by up
+ * to some hundred ns, so messages are inconsistent by as much, and the curve runs between them.
+ * Chosen: five times the 200 ns in bench-truth.
  */
 #define LEAST_MOVE 1000
 /*
  * A correction is stepped between two points if it changes by more than this part of the time
- * between them. No unit. Chosen: 5 times what adjtimex(2) allows (ADJ_TICK, 10 %), and half of what
- * a clock changes by that stands still.
+ * between them. No unit. Chosen: 5 times the limit of adjtimex(2) (ADJ_TICK, 10 %), and half of the
+ * change of a clock that stands still.
  */
 #define STEPPED 0.5
 
 struct inside_point {
 	int64_t t;	 /* the host's time, ns */
 	int64_t offset;	 /* of the reference's time, ns */
-	bool after_step; /* the correction is not continuous from the point before to it */
+	bool after_step; /* the correction is stepped just before the point */
 	bool moved;
-	struct range range; /* of the reference's time: what contains the truth, */
-	struct range held;  /* and what is left of it to a clock that keeps to the rates assumed */
+	struct range range; /* interval of the reference's time that contains the truth, */
+	struct range held;  /* and its part that a clock with valid rates can reach */
 };
 
 struct inside {
 	const struct knots *k;
 	const struct netsync_model *model;
-	int64_t coarse; /* by how much times of messages may be off, ns */
+	int64_t coarse; /* largest error of message times, ns */
 	struct inside_point *point;
 	size_t num;
 	size_t room;
@@ -72,7 +73,7 @@ static int compare_points(const void *a, const void *b)
 	return q->after_step - p->after_step;
 }
 
-/* Does a segment begin where the one before does not end? */
+/* Does a segment begin elsewhere than where its predecessor ends? */
 static bool begins_with_step(const struct netsync_segment *s)
 {
 	double end = (double)s[-1].offset_ns +
@@ -81,7 +82,7 @@ static bool begins_with_step(const struct netsync_segment *s)
 	return fabs((double)s->offset_ns - end) > 2 * ROUNDING;
 }
 
-/* Both ends of each segment, and of those at a step the last time before it. */
+/* Add both ends of each segment; at a step, the end is the last time before it. */
 static int add_segments(struct inside *in)
 {
 	const struct netsync_segment *s = in->model->segments;
@@ -122,15 +123,19 @@ static void sort_points(struct inside *in)
 	in->num = n;
 }
 
-/* Far from a clock's span, offsets are extrapolated, and differ by more than 64 bits hold. */
+/*
+ * Subtract offsets as doubles: far from a clock's span, extrapolated offsets differ by more than 64
+ * bits hold.
+ */
 static double offset_less(int64_t a, int64_t b)
 {
 	return (double)((__int128)a - b);
 }
 
 /*
- * Bring a point into its interval: was it outside? The limits are of messages that are received
- * later, by a resolution of their stamps: where that leaves enough, none is inverted as they are.
+ * Move a point into its interval. Return whether it was outside. The limits allow that messages are
+ * received later, by a resolution of their stamps. If possible, choose a time with which no message
+ * is inverted by the stamps themselves.
  */
 static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 {
@@ -165,7 +170,7 @@ static void find_ranges(struct inside *in)
 	}
 }
 
-/* Bring points into what is left of their intervals. */
+/* Move points into the reachable parts of their intervals. */
 static void move_points(struct inside *in)
 {
 	for (size_t i = 0; i < in->num; i++)
@@ -174,19 +179,19 @@ static void move_points(struct inside *in)
 
 /* ---- slopes ------------------------------------------------------------- */
 
-/* The slope from a point to the next one, as the rate less 1. */
+/* Return the slope from a point to the next one, as the rate less 1. */
 static double slope_to_next(const struct inside_point *p)
 {
 	return offset_less(p[1].offset, p->offset) / (double)(p[1].t - p->t);
 }
 
-/* Is there a step before a point: of the correction, or of times that the host skipped? */
+/* Is there a step before a point: of the correction, or by times that the host skipped? */
 static bool begins_part(const struct inside_point *p)
 {
 	return p->after_step || fabs(slope_to_next(p - 1)) > STEPPED;
 }
 
-/* What is left of an interval by that of another point, from which a clock goes at most so far. */
+/* Limit the interval of a point to what a clock can reach from the interval of another point. */
 static void hold(struct inside_point *p, const struct inside_point *other, double steepest)
 {
 	const int64_t apart = p->t - other->t;
@@ -201,8 +206,9 @@ static void hold(struct inside_point *p, const struct inside_point *other, doubl
 }
 
 /*
- * Intervals over several hosts may be steeper at their ends than any two clocks: by the largest
- * rate of each pair on the way. If no clock is left at all, a step is amid the part.
+ * Limit all intervals of a part. Intervals over several hosts may be steeper at their ends than any
+ * two clocks, by the largest rate of each pair on the path. If no clock can satisfy them, there is
+ * a step within the part.
  */
 static void hold_part(struct inside_point *p, size_t num, double steepest)
 {
@@ -227,7 +233,7 @@ static bool is_steep(const struct inside_point *p, size_t num, double steepest)
 	return false;
 }
 
-/* Make a part no steeper. 0 or -ENOMEM. */
+/* Make a part less steep. 0 or -ENOMEM. */
 static int level_part(struct inside_point *p, size_t num, double steepest)
 {
 	double *above, *below;
@@ -250,7 +256,7 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 		above[i] = fmax(above[i], above[i + 1] - rise);
 		below[i] = fmin(below[i], below[i + 1] + rise);
 	}
-	/* The first offset is what the others are relative to: last. */
+	/* Update the first offset last: the others are relative to it. */
 	for (size_t i = num; above && below && i-- > 0;) {
 		p[i].offset = clamp_to_int64(p->offset +
 					     (__int128)round((above[i] + below[i]) / 2));
@@ -261,7 +267,7 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	return above && below ? 0 : -ENOMEM;
 }
 
-/* The first point of the next part. */
+/* Return the first point of the next part. */
 static size_t next_part(const struct inside *in, size_t from)
 {
 	size_t to = from + 1;
@@ -292,7 +298,7 @@ static int level_points(struct inside *in, double steepest)
 
 /* ---- segments ----------------------------------------------------------- */
 
-/* Segments from point to point, but for those that lie on a line that was there before. */
+/* Make segments between points, except for points on an existing line. */
 static struct netsync_segment *make_segments(struct inside *in, uint32_t *num)
 {
 	struct netsync_segment *s = calloc(in->num, sizeof(*s));
@@ -304,7 +310,7 @@ static struct netsync_segment *make_segments(struct inside *in, uint32_t *num)
 		double rise = p[i + 1].after_step && i ? s[*num - 2].rate - 1 :
 							 slope_to_next(&p[i]);
 
-		/* Just before a step there is no time to the next point. */
+		/* Just before a step, the time to the next point is zero. */
 		*new = (struct netsync_segment){
 			.from_ns = p[i].t,
 			.to_ns = p[i + 1].t,

@@ -29,22 +29,22 @@
 #include "reduce/graph.h"
 #include "reduce/reduce.h"
 
-/* What is known of the path from a host to the reference, without walking it. */
+/* Properties of the path from a host to the reference, available without walking it. */
 struct path {
-	/* The next host, from this one on, whose windows count; or the reference: */
-	uint32_t windowed;	      /* of any kind, */
-	uint32_t stepped;	      /* or of its own clock's change points */
-	enum netsync_quality quality; /* the worst of the pairs on the bound's path */
-	bool complete;		      /* pairs on the correction's path have messages both ways */
+	/* First host on the path, starting with this one, that has windows; or the reference: */
+	uint32_t windowed;	      /* windows of any kind, */
+	uint32_t stepped;	      /* or change points of its own clock */
+	enum netsync_quality quality; /* worst quality of the pairs on the bound's path */
+	bool complete;		      /* the correction's path has messages in both directions */
 };
 
-/* A host's time, carried along the lines of pairs to the reference. */
+/* A host's time, converted to the reference along the lines of pairs. */
 struct carried {
 	int64_t t;     /* whole ns, relative to the origin */
 	double frac;   /* fraction of t, ns */
 	double skew;   /* rate of the whole path - 1 */
-	double growth; /* how far skew can be off, if clocks are straight */
-	bool complete; /* all pairs have messages both ways */
+	double growth; /* largest error of skew, if clocks are straight */
+	bool complete; /* all pairs have messages in both directions */
 };
 
 /* State of a reduction; reduce.c explains the two trees. */
@@ -60,77 +60,85 @@ struct reduction {
 	struct tree by_noise;
 	double *bound_cost;
 	double *noise_cost;
-	struct pair_bound *pair_bound; /* by pair */
-	struct correction *correction; /* by host */
-	struct wander *wander;	       /* by host; zero: not measured */
+	struct pair_bound *pair_bound; /* indexed by pair */
+	struct correction *correction; /* indexed by host */
+	struct wander *wander;	       /* indexed by host; zero: not measured */
 	/*
-	 * By host whose clock is made: when the bound of the pair to the next one on its way to
-	 * the reference assumes no drift, in the host's time.
+	 * For each host whose clock is made: the windows, on the host's clock, in which the bound
+	 * of the pair to the next host on its path to the reference assumes no drift limit.
 	 */
 	struct windows *steep;
-	/* By host: when no bound is claimed, as messages contradict it; in the host's time. */
+	/*
+	 * For each host: the windows on its clock without a bound, because messages contradict it.
+	 */
 	struct windows *forgotten;
-	struct carried *way; /* by host: of the first time of its span */
-	struct path *path;   /* by host; windows of those whose clock is made */
-	/* By pair: what its messages lack for any clocks without steps to satisfy them, ns; 0: nothing. */
+	struct carried *way; /* for each host, at the start of its span */
+	struct path *path;   /* for each host; windows of hosts whose clocks are made */
+	/*
+	 * For each pair: the largest shortfall of its messages, ns, that keeps clocks without steps
+	 * from satisfying them; 0: there is none.
+	 */
 	int64_t *short_by;
-	bool *disputed; /* by pair: messages do not agree with what was made of them */
-	/* By pair: some messages contradict the bounds that are claimed, and were taken to be wrong. */
+	bool *disputed; /* for each pair: messages are inconsistent with the results */
+	/*
+	 * For each pair: some messages contradict the bounds that are claimed, and were considered
+	 * wrong.
+	 */
 	bool *outvoted;
 	bool distrusted;	/* no bound is to be claimed */
-	bool reference_doubted; /* the reference is in doubt as a whole */
+	bool reference_doubted; /* the whole reference is untrusted */
 };
 
-/* Carry a host's time to the reference. Ways of hosts nearer to that are known. */
+/* Convert a host's time to the reference. Paths of hosts nearer to it are known. */
 struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t t);
 
-/* Find the ways of all hosts, each by that of the next host: ->by_noise is known. */
+/* Find the paths of all hosts, each from that of the next host: ->by_noise is known. */
 void reduction_find_ways(struct reduction *r);
 
-/* Set the islands of all hosts, and the reference, unless it is given. */
+/* Set the islands of all hosts, and the reference, unless it was specified. */
 void reduction_find_islands(struct reduction *r);
 
-/* The links to neighbours whose corrections are known: *link, to be freed. 0 or -ENOMEM. */
+/* Find the links to neighbours whose corrections are known: *link, to be freed. 0 or -ENOMEM. */
 int reduction_find_links(const struct reduction *r, uint32_t h, struct link **link, size_t *num);
 
 /*
- * The number of spline intervals that three of four of the first @num hosts, other than the
- * reference, have at most: if the reference bends, all others seem to; intervals of a few
- * hosts, perhaps by mistake, do not count. And if others bend, a host that seemed straight
- * beside the few known at first may bend, too. 0 or -ENOMEM.
+ * Find the number of knot intervals that three of four of the first @num hosts, other than the
+ * reference, have at most. If the reference bends, all others seem to. Intervals of a few hosts,
+ * perhaps by mistake, do not count. And if others bend, a host may bend that seemed straight
+ * relative to the few hosts known at first. 0 or -ENOMEM.
  */
 int reduction_intervals_of_others(const struct reduction *r, size_t num, size_t *intervals);
 
-/* Fit the curves of all hosts at once, but those of steered clocks. 0 or -ENOMEM. */
+/* Fit the curves of all hosts jointly, except those of steered clocks. 0 or -ENOMEM. */
 int reduction_fit_jointly(struct reduction *r);
 
 /*
- * Where curves are in doubt, fit them as those of clocks that a daemon steers, with all others.
- * *explains: messages agree much better then; if not, all stays as it is. 0 or -ENOMEM.
+ * Fit untrusted curves jointly with all others, as those of clocks that a daemon steers. *explains:
+ * messages agree much better then; if not, nothing is changed. 0 or -ENOMEM.
  */
 int reduction_fit_steered(struct reduction *r, bool *explains);
 
-/* Set a straight correction by the lines of pairs. */
+/* Set a straight correction from the lines of pairs. */
 void reduction_set_straight(struct reduction *r, uint32_t h);
 
-/* Find when the curves of all hosts are not to be relied on: 0 or -ENOMEM. */
+/* Find the untrusted intervals of all hosts' curves: 0 or -ENOMEM. */
 int reduction_doubt_hosts(struct reduction *r);
 
-/* The corrections of all connected hosts by the probabilistic model: 0 or -ENOMEM. */
+/* Find the corrections of all connected hosts by the probabilistic model: 0 or -ENOMEM. */
 int reduction_fit_model(struct reduction *r);
 
 /* Estimate the corrections of all connected hosts: 0 or -ENOMEM. */
 int reduction_fit_hosts(struct reduction *r);
 
 /*
- * Shift hosts between which messages pass in one direction only so that none is received before
- * it is sent, if that is possible. 0 or -ENOMEM.
+ * Shift hosts between which messages pass in one direction only, so that no message is received
+ * before it is sent, if that is possible. 0 or -ENOMEM.
  */
 int reduction_make_feasible(struct reduction *r);
 
 struct inside_limits {
 	double steepest; /* the largest rate less 1 */
-	int64_t coarse;	 /* by how much times of messages may be off, ns */
+	int64_t coarse;	 /* largest error of message times, ns */
 };
 
 /*
@@ -147,16 +155,15 @@ int inside_keep(const struct knots *k, const struct netsync_model *m, const int6
 		const struct inside_limits *limits, struct netsync_segment **segment);
 
 /*
- * Is a host in doubt as a whole: can many of its bounds with others not be claimed? Then
- * it is rather this one that is wrong, or what is assumed of all, and that no message
- * contradicts the rest of them is chance. Chosen.
+ * Is the whole host untrusted: are many of its bounds with others unclaimed? The host is then more
+ * likely wrong, or an assumption about all clocks, and the other bounds are uncontradicted only by
+ * chance. Chosen.
  */
 bool reduction_is_contradicted(const struct reduction *r, uint32_t h);
 
 /*
- * Make the clock of a host other than the reference; clocks of hosts nearer to the
- * reference must be made: 0, 1 if it is in several intervals that contradict each
- * other, or -ENOMEM.
+ * Make the clock of a host other than the reference; clocks of hosts nearer to the reference must
+ * be made. Return 0, 1 if its intervals over several neighbours are inconsistent, or -ENOMEM.
  */
 int reduction_make_clock(const struct reduction *r, uint32_t h);
 
@@ -175,22 +182,22 @@ int reduction_set_deviations(const struct reduction *r, uint32_t h, struct netsy
 int reduction_check_messages(struct reduction *r, bool last);
 
 /*
- * Lower the qualities of hosts whose bounds are contradicted by messages that were taken to be
- * wrong, from whichever pair these bounds come. Of both hosts of a pair, that is the one with more
- * such pairs. 0 or -ENOMEM.
+ * Lower the qualities of hosts whose bounds are contradicted by messages that were considered
+ * wrong, whichever pair made these bounds. Of both hosts of a pair, the one with more such pairs is
+ * lowered. 0 or -ENOMEM.
  */
 int reduction_blame_hosts(struct reduction *r);
 
 /*
- * Note that no bound is claimed where the reference's readings report nothing: for methods without
- * curves. 0 or -ENOMEM.
+ * Note that no bound is claimed in unreported intervals of the reference's readings: for methods
+ * without curves. 0 or -ENOMEM.
  */
 int reduction_forget_untold(struct reduction *r);
 
-/* Set the qualities of the paths of all connected hosts, as those of the pairs are now. */
+/* Set the qualities of the paths of all connected hosts from the current qualities of the pairs. */
 void reduction_set_qualities(struct reduction *r);
 
-/* The worst quality of a host and of the pairs on its bound's path. */
+/* Return the worst quality of a host and of the pairs on its bound's path. */
 enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a host is fitted by: the links to its neighbours; and what it has from all others.
+ * The links to a host's neighbours, to which it is fitted, and the number of intervals of all other
+ * hosts.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,16 +11,16 @@
 #include "reduce/internal.h"
 
 /*
- * Bins of all pairs of a host below which they are few, and the part of its span that they are
- * wide at least, as room was short. Chosen, by make bench-scale, where a host has up to 512:
- * without, errors are hundreds of times as large.
+ * A host's bins are few if there are fewer than this on all pairs together, and each is at least
+ * this part of its span wide, because memory was limited. Chosen by make bench-scale, where a host
+ * has up to 512: otherwise errors are hundreds of times as large.
  */
 #define FEW_BINS 640
 #define WIDE (1.0 / 128)
 
 /*
- * Has a host so few bins, of both directions of all pairs and so wide, that a curve may have an
- * interval for each of them? Whether its neighbours are known does not matter.
+ * Has a host so few and wide bins, over both directions of all pairs, that a curve may have a knot
+ * interval for each of them? Neighbours count even if they are unknown.
  */
 static bool has_few_bins(const struct reduction *r, uint32_t h)
 {

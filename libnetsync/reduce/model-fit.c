@@ -8,7 +8,7 @@
 #include "infer/infer.h"
 #include "reduce/internal.h"
 
-/* What inference is told, and the place of each host in it. */
+/* The input of inference, and the index of each host in it. */
 struct model_fit {
 	struct infer_host *host;
 	struct infer_pair *pair;
@@ -16,7 +16,7 @@ struct model_fit {
 	size_t num_pairs;
 };
 
-/* The hosts of the tree, each after its parent. */
+/* List the hosts of the tree, each after its parent. */
 static void list_model_hosts(struct reduction *r, struct model_fit *f)
 {
 	for (uint32_t i = 0; i < r->by_noise.num; i++) {
@@ -34,7 +34,7 @@ static void list_model_hosts(struct reduction *r, struct model_fit *f)
 	}
 }
 
-/* The pairs of these hosts: all that can be reached are in the tree. */
+/* List the pairs of these hosts; all reachable pairs are in the tree. */
 static void list_model_pairs(const struct reduction *r, struct model_fit *f)
 {
 	for (uint32_t i = 0; i < r->num_pairs; i++) {

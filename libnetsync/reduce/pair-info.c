@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An estimate, both hosts' clocks, and counts of matching -> netsync_pair_info. Delays
- * and inversions are of the messages that were kept, by corrected times of both ends.
+ * An estimate, both hosts' clocks and counts of matching -> netsync_pair_info. Delays and
+ * inversions are those of the kept messages, with both times corrected.
  */
 #include "reduce/pair-info.h"
 #include "util/number.h"
 
 /*
- * The corrected delay of a message that was kept. Its x is the time on host[0]; y is
- * negated for messages from host[1].
+ * Return the corrected delay of a kept message. Its x is the time on host[0]; y is negated for
+ * messages from host[1].
  */
 static int64_t delay(const struct host *a, const struct host *b, int way, const struct point *at)
 {
 	int64_t y = way ? -at->y : at->y, t[2] = { 0, 0 };
 
-	/* Cannot fail: corrected times are near the reference's own. */
+	/* The conversion cannot fail: corrected times are near the reference's own. */
 	netsync_convert(a->clock, a->origin + at->x, &t[0], NULL);
 	netsync_convert(b->clock, b->origin + at->x + y, &t[1], NULL);
 	return t[!way] - t[way];
@@ -30,7 +30,7 @@ static void fill_delays(struct netsync_pair_info *info, int way, const struct di
 		const struct bin *bin = &e->bin[i];
 
 		for (uint32_t k = 0; k < bin->corners; k++) {
-			/* As the stamps say, whatever their resolution. */
+			/* Use the times of the stamps, without the rounding-up offset. */
 			const struct point p = { bin->corner[k].x, bin->corner[k].y - dir->raised };
 			int64_t d = delay(a, b, way, &p);
 
@@ -40,7 +40,7 @@ static void fill_delays(struct netsync_pair_info *info, int way, const struct di
 	}
 }
 
-/* Add counts of the pair's packet events. */
+/* Add the counts of the pair's packet events. */
 static void fill_counts(struct netsync_pair_info *info, const struct peers *peers)
 {
 	const struct peer_pair *p = peers_find(peers, info->host[0], info->host[1]);
@@ -61,7 +61,7 @@ void pair_info_fill(struct netsync_pair_info *info, const struct estimate *e,
 	const bool corrected = a->clock && b->clock;
 
 	info->quality = e->quality;
-	/* The line is time of host[1] per time of host[0]. */
+	/* The line is the time of host[1] per time of host[0]. */
 	info->rate_min = 1 / (1 + e->slope_max);
 	info->rate_max = 1 / (1 + e->slope_min);
 	for (int i = 0; i < 2; i++) {

@@ -8,11 +8,11 @@
  * direct one;
  *
  * - the tree of smallest *bound* gives the interval that is guaranteed to contain the
- * truth. Its width is dominated by the smallest delays (whose asymmetry nobody knows),
- * and thus by the number of hops.
+ * truth. Its width is dominated by the smallest delays (whose asymmetry is unknown), and therefore
+ * by the number of hops.
  *
- * The guarantee does not depend on how the correction was found: the bound is how far the
- * interval reaches from the correction.
+ * The guarantee does not depend on how the correction was found: the bound is the distance from the
+ * correction to the far end of the interval.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,10 +22,12 @@
 #include "reduce/internal.h"
 #include "util/parallel.h"
 
-/* Cost of a pair with messages in one direction only, ns: a last resort. Chosen. */
+/*
+ * Cost of a pair with messages in one direction only, ns: such pairs are the last choice. Chosen.
+ */
 #define INCOMPLETE_COST 1e17
 
-/* The time during which a pair was traced, on its first host. */
+/* Return the time during which a pair was traced, on its first host. */
 static struct range span_of(const struct reduction *r, size_t pair)
 {
 	const struct estimate *e = &r->est[pair];
@@ -41,9 +43,9 @@ static struct range span_of(const struct reduction *r, size_t pair)
 }
 
 /*
- * Limits that contradict each other leave no width, and tell nothing: such vertices cost
- * as if they were missing. Of two such pairs the one with fewer of them is better; else a
- * host that contradicts all others would be the cheapest.
+ * Set the cost of a pair's bound. If limits are inconsistent, they leave no width, and their
+ * vertices cost as much as missing ones. Of two such pairs, the one with fewer of them is better.
+ * Otherwise a host that is inconsistent with all others would be the cheapest.
  */
 static void set_bound_cost(struct reduction *r, size_t i)
 {
@@ -71,8 +73,8 @@ static void set_noise_cost(struct reduction *r, size_t i)
 }
 
 /*
- * Compute costs of a pair by its bound without clocks. While curves are found, these take most of
- * the memory: bounds are made again then.
+ * Compute the costs of a pair by a bound without clocks. The bound is discarded, because bounds
+ * take most of the memory while curves are fitted, and made again afterwards.
  */
 static int first_costs(void *arg, size_t i)
 {
@@ -88,7 +90,7 @@ static int first_costs(void *arg, size_t i)
 	return 0;
 }
 
-/* The bound of a pair may be false. */
+/* Discard the bound of a pair, which may be false. */
 static void forget_pair_bound(struct pair_bound *b)
 {
 	b->usable = false;
@@ -96,7 +98,9 @@ static void forget_pair_bound(struct pair_bound *b)
 		b->quality = NETSYNC_APPROXIMATE;
 }
 
-/* Compute bound and costs of a pair again, as corrections tell steps and wrong messages. */
+/*
+ * Compute the bound and costs of a pair again, now that corrections show steps and wrong messages.
+ */
 static int final_costs(void *arg, size_t i)
 {
 	struct reduction *r = arg;
@@ -112,7 +116,7 @@ static int final_costs(void *arg, size_t i)
 		if (known)
 			set_bound_cost(r, i);
 	}
-	/* Only curves bend where readings of a steered clock report nothing. */
+	/* Only curves bend where the readings of a steered clock are unreported. */
 	if (!r->task->method->curves && (r->host[h[0]].has_untold || r->host[h[1]].has_untold))
 		forget_pair_bound(reach);
 	/* Feasibility of lines matters only to methods of straight clocks. */
@@ -126,7 +130,7 @@ static int final_costs(void *arg, size_t i)
 
 /* ---- the reduction ------------------------------------------------------ */
 
-/* The reference's own clock is right by definition. */
+/* Make the clock of the reference, which is correct by definition. */
 static int make_reference(const struct reduction *r)
 {
 	struct host *host = &r->host[r->reference];
@@ -153,7 +157,7 @@ static int make_reference(const struct reduction *r)
 		.deviations = deviation,
 	};
 
-	/* One that shares no message with any host is the reference of none. */
+	/* A host that shares no message with any host is the reference of none. */
 	host->quality = r->graph.start[r->reference] == r->graph.start[r->reference + 1] ?
 				NETSYNC_ABSENT :
 				NETSYNC_ACCURATE;
@@ -173,15 +177,15 @@ void host_clear(struct host *h)
 }
 
 /*
- * Where the bounds over its neighbours contradict each other, no bound is claimed of a
- * host. Of one host in more than so many, it is rather what is assumed of all clocks that
- * is wrong: that others contradict nothing is chance then. Chosen.
+ * If the bounds over its neighbours are inconsistent, no bound is claimed of a host. If this is so
+ * for more than one host in this many, an assumption about all clocks is wrong, and the others are
+ * consistent only by chance. Chosen.
  */
 #define MAX_CONTRADICTED 8
 
 /*
- * A pair's bound is needed until both clocks are made: at last, when these take most of the
- * memory, few are left.
+ * Release the bounds of pairs whose two clocks are made. Few remain at the end, when clocks take
+ * most of the memory.
  */
 static void release_bounds(struct reduction *r, uint32_t h)
 {
@@ -193,7 +197,7 @@ static void release_bounds(struct reduction *r, uint32_t h)
 	}
 }
 
-/* Do messages of a pair contradict each other? That says nothing of which host is to blame. */
+/* Mark the hosts of pairs whose messages are inconsistent, either of which may be the cause. */
 static void set_contradicted(struct reduction *r)
 {
 	for (uint32_t h = 0; h < r->num_hosts; h++)
@@ -229,7 +233,7 @@ static int make_clocks(struct reduction *r)
 	if (ret < 0 || r->distrusted || contradicted <= 1 ||
 	    contradicted * MAX_CONTRADICTED <= r->by_bound.num)
 		return ret < 0 ? ret : 0;
-	/* Once more, without any. */
+	/* Make all clocks again without bounds. */
 	r->distrusted = true;
 	for (uint32_t i = 0; i < r->by_bound.num; i++)
 		host_clear(&r->host[r->by_bound.order[i]]);
@@ -241,12 +245,15 @@ static int run_for_pairs(struct reduction *r, int (*run)(void *arg, size_t i))
 	return parallel_run(r->task->parallel, r->task->threads, r->num_pairs, run, r);
 }
 
-/* Checks of bounds; the last one leaves none to a host that messages still contradict. Chosen. */
+/*
+ * Maximum number of checks of bounds; the last one removes all bounds of hosts that messages still
+ * contradict. Chosen.
+ */
 #define CHECKS 4
 
 /*
- * Make clocks until no message contradicts their bounds. Bounds over a neighbour whose own was
- * false may be so, too: all are made again.
+ * Make clocks until no message contradicts their bounds. A bound over a neighbour whose own bound
+ * was false may also be false, so all clocks are made again.
  */
 static int make_checked_clocks(struct reduction *r)
 {
@@ -268,7 +275,7 @@ static int make_checked_clocks(struct reduction *r)
 		if (again && !ret)
 			ret = make_clocks(r);
 	}
-	/* Checks may have lowered those of pairs. */
+	/* Checks may have lowered the qualities of pairs. */
 	reduction_set_qualities(r);
 	for (uint32_t i = 1; !ret && i < r->by_bound.num; i++) {
 		uint32_t h = r->by_bound.order[i];
@@ -294,7 +301,7 @@ static int run(struct reduction *r)
 	tree_grow(&r->by_noise, &r->graph, r->noise_cost, r->reference);
 	reduction_find_ways(r);
 	ret = reduction_fit_hosts(r);
-	/* Other methods do not ask whether messages are inverted. */
+	/* Other methods do not check whether messages are inverted. */
 	if (!ret && (r->task->method->curves || r->task->method->straight))
 		ret = reduction_make_feasible(r);
 	if (!ret)

@@ -17,17 +17,17 @@
 struct host {
 	char *name;
 	int64_t origin;		    /* first time; others are relative to it, ns */
-	struct range said;	    /* by netsync_extend_span() */
-	struct range read;	    /* if times are raw: of the clock's readings */
-	int64_t last_used;	    /* of messages in non-raw time */
+	struct range said;	    /* set by netsync_extend_span() */
+	struct range read;	    /* if times are raw, span of the clock's readings */
+	int64_t last_used;	    /* last time of messages in non-raw time */
 	struct range span;	    /* of the clock; see span.h */
-	int64_t time_error;	    /* limit of errors of its messages' times, ns */
-	bool raw;		    /* these are raw: clock events say how it was steered, */
-	const struct range *untold; /* but for these raw times, absolute, ns */
+	int64_t time_error;	    /* largest error of its messages' times, ns */
+	bool raw;		    /* times are raw: clock events report how it was steered, */
+	const struct range *untold; /* except in these raw times, absolute, ns */
 	size_t num_untold;
-	bool has_untold; /* some are within the span, and time_error does not cover them */
-	struct resolution resolution; /* of the stamps of messages */
-	int64_t resolution_ns;	      /* what they are taken to have, ns */
+	bool has_untold; /* some unreported times are within the span, beyond time_error */
+	struct resolution resolution; /* resolution of the stamps of messages */
+	int64_t resolution_ns;	      /* resolution assumed for them, ns */
 	/* results */
 	enum netsync_quality quality;
 	uint32_t island;
@@ -35,15 +35,15 @@ struct host {
 	int64_t bound_max;
 	int64_t deviation_median;
 	int64_t deviation_max;
-	bool contradicted; /* by its messages: no clocks satisfy them */
-	int64_t silent;	   /* in which a daemon may have steered clocks, ns */
+	bool contradicted; /* no clocks satisfy its messages */
+	int64_t silent;	   /* longest time in which a daemon may have steered clocks, ns */
 	struct netsync_clock *clock;
 	struct netsync_step *step;
 	uint32_t num_steps;
-	struct netsync_stack stack[2]; /* by direction */
+	struct netsync_stack stack[2]; /* indexed by direction */
 	/* Changed by each packet, while threads that match others use the origin: */
 	uint64_t packets;
-	int64_t first; /* span of packets and messages, ns; */
+	int64_t first; /* span of packets and messages, ns: */
 	int64_t last;  /* first > last: none */
 	uint8_t apart[CACHE_LINE];
 };
@@ -53,8 +53,8 @@ struct host {
 /* Arguments of a reduction. */
 struct task {
 	const struct method *method;
-	struct limits limits;	   /* of bounds */
-	double drift;		   /* the largest of an oscillator, 1 / ns */
+	struct limits limits;	   /* limits of bounds */
+	double drift;		   /* largest drift of an oscillator, 1 / ns */
 	bool left_alone;	   /* nobody steers clocks, even if no message shows it */
 	uint32_t reference;	   /* NO_HOST: choose one, and set it */
 	struct parallel *parallel; /* NULL: the caller's thread alone */
@@ -75,8 +75,8 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t
 	   struct task *task);
 
 /*
- * Set the median and the largest bound and deviation of a host's clock over its span. Without a
- * bound most of the time it is not accurate.
+ * Set the median and the largest bound and deviation of a host's clock over its span. A clock
+ * without a bound most of the time is not accurate.
  */
 void host_summarize(struct host *host);
 

@@ -7,17 +7,20 @@
 #include "util/hash.h"
 
 /*
- * With more connected hosts than this, distances from each to all take too long: a second with
- * this many. Chosen.
+ * With more connected hosts than this, computing the distances from each to all takes too long: a
+ * second with this many. Chosen.
  */
 #define FEW_HOSTS 1024
 /*
- * Then they are measured from so many hosts to all others, and from so many of those that are
- * nearest to these. Chosen.
+ * Number of sample hosts from which distances to all others are computed, and of candidates nearest
+ * to these. Chosen.
  */
 #define SAMPLES 32
 
-/* In [0, 1): which hosts are samples does not depend on the order in which hosts were added. */
+/*
+ * Return a hash in [0, 1), so that the choice of samples does not depend on the order in which
+ * hosts were added.
+ */
 static double hash_of_name(const char *name)
 {
 	uint64_t hash = 0;
@@ -27,13 +30,13 @@ static double hash_of_name(const char *name)
 	return (double)(hash >> 11) * 0x1p-53;
 }
 
-/* A host that only one other talked with is farther from all others than that one. */
+/* Did a host exchange messages with only one other? It is farther from all others than that one. */
 static bool is_leaf(const struct reduction *r, uint32_t h)
 {
 	return r->graph.start[h + 1] - r->graph.start[h] < 2;
 }
 
-/* By a value of each host, and by names where it is the same. */
+/* Compare a value of two hosts, and their names if it is equal. */
 static bool is_before(const struct reduction *r, const double *value, uint32_t a, uint32_t b)
 {
 	if (value[a] != value[b])
@@ -42,8 +45,8 @@ static bool is_before(const struct reduction *r, const double *value, uint32_t a
 }
 
 /*
- * List the hosts of an island, leaves excepted, whose values are smallest. Return: how many these
- * are, @most at most.
+ * List the hosts of an island, except leaves, with the smallest values: at most @most. Return their
+ * number.
  */
 static size_t list_smallest(const struct reduction *r, uint32_t island, const double *value,
 			    uint32_t *list, size_t most)
@@ -65,7 +68,9 @@ static size_t list_smallest(const struct reduction *r, uint32_t island, const do
 	return num;
 }
 
-/* The hosts whose sums of bounds may be the smallest, judged by samples: how many. */
+/*
+ * List the hosts whose sums of bounds may be the smallest, judged by samples. Return their number.
+ */
 static size_t list_candidates(struct reduction *r, uint32_t island, uint32_t *list)
 {
 	/* The array is free until the tree is grown. */
@@ -86,8 +91,8 @@ static size_t list_candidates(struct reduction *r, uint32_t island, uint32_t *li
 }
 
 /*
- * Choose the host with the smallest sum of bounds among some. Between equal hosts (always, of two
- * hosts) names decide, so that the choice does not depend on the order in which hosts were added.
+ * Choose the host with the smallest sum of bounds from a list. If sums are equal (always with two
+ * hosts), names decide, so that the choice does not depend on the order in which hosts were added.
  */
 static uint32_t choose_nearest(struct reduction *r, const uint32_t *list, size_t num)
 {
@@ -108,7 +113,7 @@ static uint32_t choose_nearest(struct reduction *r, const uint32_t *list, size_t
 	return best;
 }
 
-/* Of all hosts of the largest island, or of those that may be the one. */
+/* Choose the reference from all hosts of the largest island, or from its candidates. */
 static uint32_t choose_reference(struct reduction *r, uint32_t island)
 {
 	uint32_t list[FEW_HOSTS];

@@ -5,11 +5,11 @@
 
 #include "reduce/span.h"
 
-/* One message in so many may be false, at either end. Chosen. */
+/* One message in this many may be false at either end. Chosen. */
 #define FEW 200
-/* Messages within this time of others are not far off, ns. Chosen. */
+/* A message within this time of others is plausible, ns. Chosen. */
 #define NEAR INT64_C(1000000000)
-/* The longest delay, ns, unless something is wrong. Chosen. */
+/* Longest plausible delay, ns. Chosen. */
 #define LONGEST 1e9
 
 /* A bin of messages at one of its hosts. */
@@ -31,8 +31,8 @@ static int by_host_and_time(const void *a, const void *b)
 }
 
 /*
- * Can clocks whose rates differ by @slope at most show the bin's y, given the y in the
- * middle of all messages? With a false timestamp y is off by the error of the timestamp.
+ * Can clocks whose rates differ by at most @slope show the bin's y, given the y in the middle of
+ * all messages? With a false timestamp, y is off by the timestamp's error.
  */
 static bool possible(const struct host_bin *s, double slope)
 {
@@ -51,7 +51,7 @@ static bool belongs(const struct host_bin *s, const struct range *span, double s
 	return (s->t >= span->lo - near && s->t <= span->hi + near) || possible(s, slope);
 }
 
-/* Begin with the span of most messages, and extend it outward. */
+/* Return the trusted span: begin with that of most messages, and extend it outward. */
 static struct range trusted(const struct host_bin *s, size_t n, double slope)
 {
 	uint64_t all = 0, few, sum = 0;
@@ -75,13 +75,13 @@ static struct range trusted(const struct host_bin *s, size_t n, double slope)
 	while (++hi < n)
 		if (belongs(&s[hi], &span, slope))
 			span.hi = s[hi].t;
-	/* Bins had their mean times. */
+	/* Bins were represented by their mean times. */
 	return (struct range){ span.lo - width, span.hi + width };
 }
 
 /*
- * Set the span: of all packets and messages, unless these are far off the trusted ones, and off
- * the times at which the clock was read.
+ * Set the span to all packets and messages, unless these are far from the trusted ones and from the
+ * times at which the clock was read.
  */
 static void set_span(struct host *h, const struct range *messages)
 {
@@ -94,7 +94,7 @@ static void set_span(struct host *h, const struct range *messages)
 	}
 	h->span.lo = min64(h->said.lo, h->first >= lo ? h->first : messages->lo);
 	h->span.hi = max64(h->said.hi, h->last <= hi ? h->last : messages->hi);
-	/* Messages that somebody else saved may be at other times than the packets. */
+	/* Messages saved by another program may have times unlike those of the packets. */
 	if (h->span.hi < h->span.lo)
 		h->span = *messages;
 }

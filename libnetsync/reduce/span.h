@@ -10,9 +10,9 @@
 #include "reduce/reduce.h"
 
 /*
- * Set the spans of all hosts: those that were given, and times of messages and packets,
- * except a few that are far off and contradict all others. @slope: the largest difference
- * in rate of two clocks. 0 or -ENOMEM.
+ * Set the spans of all hosts: the specified times and those of messages and packets, except a few
+ * that are far off and inconsistent with all others. @slope: the largest difference in rate of two
+ * clocks. 0 or -ENOMEM.
  */
 int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair, size_t num_pairs,
 	      double slope);

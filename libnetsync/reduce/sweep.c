@@ -15,41 +15,45 @@
 #include "util/statistics.h"
 
 /*
- * Fits of each host against all neighbours: in all, and of these with any number of
- * intervals. With one, a host that was led astray leads all others astray in the joint fits.
+ * Number of fits of each host against all neighbours: in total, and with a free number of
+ * intervals. With one such fit, a host with a wrong curve leads all others astray in the joint
+ * fits.
  */
 #define FITS 2
 #define SEARCHES 1
 /*
- * Joint fits in the end. What is the lowest observation, and by how much the mean delay exceeds
- * it, is of the curves before: with one, maximal errors are up to 1.3 times as large.
+ * Number of joint fits at the end. The lowest observations and the excess of the mean delay are
+ * relative to the earlier curves: with one joint fit, maximal errors are up to 1.3 times as large.
  */
 #define JOINT_FITS 2
 /*
- * If these have left no margin (the first hosts bend, and have too few messages with each
- * other to show it), it is begun anew so many times from the middles of all messages,
- * which err by what is left of the errors of all neighbours. Chosen, by the same cases.
+ * If the fits leave no margin (the first hosts bend, and have too few messages with each other to
+ * show it), start again up to this many times from the middles of all messages, whose errors are
+ * the mean of all neighbours' errors. Chosen by the same cases.
  */
 #define STARTS 4
 /*
- * Hosts are fitted side by side if, of those that one talks with, at most one in
- * so many is fitted at the same time. With 8, the maximal errors of ten hosts (of
- * bench-truth's all10-bend-1e6) are up to 1.7 times as large.
+ * Hosts are fitted at the same time if at most one in this many of each one's neighbours is fitted
+ * at that time. With 8, the maximal errors of ten hosts (bench-truth's all10-bend-1e6) are up to
+ * 1.7 times as large.
  */
 #define BESIDE 16
 /*
- * In the last sweep a host is fitted if it moved far when it was last, in expected errors of its
- * curve. Chosen, by make bench-truth and bench-worlds.
+ * In the last sweep, fit a host again if its last move exceeds this number of expected errors of
+ * its curve. Chosen by make bench-truth and bench-worlds.
  */
 #define OWN_MOVE 16.0
-/* Or if what its neighbours have moved by since moves it by so many of these. Chosen alike. */
+/*
+ * Or if its neighbours' accumulated moves since then exceed this number of its expected errors.
+ * Chosen in the same way.
+ */
 #define NEIGHBOURS_MOVE 1.0
 /*
- * Factor by which messages are further from each other beyond a smooth curve than beyond a
- * steered one before, for that to stay. Chosen.
+ * Keep the earlier, steered curve if messages are further apart relative to the new, smooth curve
+ * by this factor. Chosen.
  */
 #define FURTHER 2.0
-/* Instants that a move is known by. Chosen. */
+/* Number of instants at which a move is measured. Chosen. */
 #define MOVE_INSTANTS 256
 
 struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t t)
@@ -69,7 +73,7 @@ struct carried reduction_carry(const struct reduction *r, uint32_t host, int64_t
 		c.frac = line_convert_to_first(&e->line, &c.t);
 		s = -s / (1 + s);
 	}
-	/* From the next host on, the way is a line that is known at the begin of that one's span. */
+	/* The path from the next host on is a line, known at the start of the next host's span. */
 	host = graph_other(&r->graph, r->by_noise.via[host], host);
 	next = &r->way[host];
 	ahead = next->frac + next->skew * ((double)(c.t - r->host[host].span.lo) + c.frac);
@@ -91,10 +95,10 @@ void reduction_find_ways(struct reduction *r)
 	}
 }
 
-/* What is done with a host in a sweep. */
+/* The kind of fit in a sweep. */
 enum stage { ALONG_TREE, START, FIT };
 
-/* Was the clock set, as far as is known? */
+/* Was the clock stepped, as far as known? */
 static bool was_set(const struct correction *c)
 {
 	for (size_t i = 0; i < c->num_changes; i++)
@@ -104,8 +108,9 @@ static bool was_set(const struct correction *c)
 }
 
 /*
- * Has a fit of so many links lost what the one before found? A clock that is steered beside one
- * of its neighbours may not be beside all, unless messages are further from each other then.
+ * Has a fit to this many links lost the result of the earlier one? A clock that seemed steered
+ * relative to one neighbour may not seem so relative to all, unless messages are then further
+ * apart.
  */
 static bool is_worse(const struct correction *c, const struct correction *before, size_t links)
 {
@@ -115,8 +120,9 @@ static bool is_worse(const struct correction *c, const struct correction *before
 }
 
 /*
- * A fit is led astray that leaves no margin, where one @before left one and said that the clock
- * was set: that one stays. So does one that said that the clock is steered. 0 or -ENOMEM.
+ * Fit a host to all neighbours. If the fit leaves no margin, but the one @before did and found that
+ * the clock was stepped, keep the earlier one. Also keep it if it found that the clock is steered.
+ * 0 or -ENOMEM.
  */
 static int fit_by_all(struct correction *c, const struct correction *before,
 		      const struct link *link, size_t num, double drift)
@@ -166,21 +172,21 @@ void reduction_set_straight(struct reduction *r, uint32_t h)
 
 /* ---- side by side ------------------------------------------------------ */
 
-/* Hosts that are fitted at the same time, by the corrections from before. */
+/* Hosts that are fitted at the same time, relative to the earlier corrections. */
 struct group {
 	struct reduction *r;
 	const uint32_t *host;
 	size_t num;
 	enum stage stage;
 	bool fit;
-	bool may_settle;	 /* stale[] of all is known */
-	bool steered;		 /* curves of steered clocks stay */
-	size_t others;		 /* intervals of most hosts, see below */
-	struct correction *next; /* of each */
-	/* Of every host: */
+	bool may_settle;	 /* stale[] is known for all hosts */
+	bool steered;		 /* keep the curves of steered clocks */
+	size_t others;		 /* knot intervals of most hosts, see below */
+	struct correction *next; /* new correction of each host in the group */
+	/* For every host: */
 	uint32_t *known;  /* neighbours whose corrections are known */
-	uint32_t *beside; /* neighbours in the group */
-	double *stale;	  /* moves of neighbours since it was fitted: squares, ns^2 */
+	uint32_t *beside; /* number of neighbours in the group */
+	double *stale;	  /* squared moves of neighbours since the host was fitted, ns^2 */
 	bool *member;
 };
 
@@ -206,7 +212,7 @@ static int group_new(struct group *g, struct reduction *r)
 	return g->next && g->known && g->beside && g->stale && g->member ? 0 : -ENOMEM;
 }
 
-/* Would it, or one that is in the group, miss too many of its neighbours? */
+/* Would the host, or one in the group, lack too many of its neighbours? */
 static bool group_takes(const struct group *g, uint32_t h)
 {
 	const struct graph *graph = &g->r->graph;
@@ -239,7 +245,7 @@ static void group_add(struct group *g, uint32_t h)
 	g->num++;
 }
 
-/* The hosts from the @first of a sweep's order on that make a group. */
+/* Choose the hosts of a sweep's order, from @first on, that make a group. */
 static void group_choose(struct group *g, size_t first)
 {
 	const struct tree *tree = &g->r->by_noise;
@@ -253,8 +259,8 @@ static void group_choose(struct group *g, size_t first)
 }
 
 /*
- * By how much a correction has moved, ns: the root mean square. Infinite where one has other
- * change points, or leaves no margin, and the other one not.
+ * Return the root mean square move of a correction, ns. It is infinite if the change points differ,
+ * or if only one of both leaves no margin.
  */
 static double move(const struct correction *from, const struct correction *to)
 {
@@ -277,7 +283,7 @@ static double move(const struct correction *from, const struct correction *to)
 	return sqrt(sum);
 }
 
-/* Would a fit of a host find what the last one found? */
+/* Would a fit of a host have the same result as the last one? */
 static bool is_settled(const struct group *g, uint32_t h)
 {
 	const struct graph *graph = &g->r->graph;
@@ -300,7 +306,7 @@ static int fit_member(void *arg, size_t i)
 	return ret;
 }
 
-/* What the neighbours of hosts that were fitted should know of how far these have moved. */
+/* Add the moves of fitted hosts to the accumulated moves of their neighbours. */
 static void group_note_moves(struct group *g)
 {
 	const struct graph *graph = &g->r->graph;
@@ -318,7 +324,7 @@ static void group_note_moves(struct group *g)
 	}
 }
 
-/* From now on, others are fitted against these. */
+/* Publish the corrections of a group, which others are fitted to from now on. */
 static void group_publish(struct group *g)
 {
 	const struct graph *graph = &g->r->graph;
@@ -337,7 +343,7 @@ static void group_publish(struct group *g)
 	}
 }
 
-/* In a stage's @sweep. */
+/* Fit the hosts of a group in a stage's @sweep. */
 static int group_fit(struct group *g, int sweep)
 {
 	struct reduction *r = g->r;
@@ -371,7 +377,7 @@ static int group_fit(struct group *g, int sweep)
 	return ret;
 }
 
-/* The @number-th sweep of a stage. */
+/* Run sweep @number of a stage. */
 static int sweep(struct group *g, enum stage stage, int number)
 {
 	uint32_t num = g->r->by_noise.num;
@@ -392,7 +398,7 @@ static int sweep(struct group *g, enum stage stage, int number)
 
 /* ---- all stages --------------------------------------------------------- */
 
-/* A call for each host of the tree. */
+/* Find the untrusted intervals of one host. */
 static int doubt_host(void *reduction, size_t i)
 {
 	struct reduction *r = reduction;
@@ -402,7 +408,7 @@ static int doubt_host(void *reduction, size_t i)
 	size_t n;
 	int ret;
 
-	/* Of a steered one all is known already. */
+	/* The intervals of a steered clock are already known. */
 	if (!c->curve.coefs || c->steered)
 		return 0;
 	ret = reduction_find_links(r, h, &link, &n);
@@ -417,7 +423,7 @@ int reduction_doubt_hosts(struct reduction *r)
 	return parallel_run(r->task->parallel, r->task->threads, r->by_noise.num, doubt_host, r);
 }
 
-/* Is it known how its clock was steered, and those of all neighbours? */
+/* Do readings report how the clocks of a host and of all its neighbours were steered? */
 static bool is_raw(const struct reduction *r, uint32_t h)
 {
 	const struct graph *g = &r->graph;
@@ -428,7 +434,7 @@ static bool is_raw(const struct reduction *r, uint32_t h)
 	return raw;
 }
 
-/* When it is not. */
+/* Set the intervals in which the readings of a host are unreported. */
 static int set_untold(struct wander *w, const struct host *host)
 {
 	w->untold = malloc((host->num_untold + 1) * sizeof(*w->untold));
@@ -448,7 +454,7 @@ static int set_untold(struct wander *w, const struct host *host)
 	return 0;
 }
 
-/* A call for each host of the tree, when all curves are final. */
+/* Measure the stability of one host when all curves are final. */
 static int measure_wander(void *reduction, size_t i)
 {
 	struct reduction *r = reduction;
@@ -466,11 +472,11 @@ static int measure_wander(void *reduction, size_t i)
 			ret = wander_measure(w, &r->correction[h], link, n, r->task->drift);
 		free(link);
 	}
-	/* What is assumed holds of the raw clock, and the rest is not known. */
+	/* The assumptions apply to the raw clock, except in unreported intervals. */
 	return ret ? ret : set_untold(w, &r->host[h]);
 }
 
-/* Are half of the hosts fitted by thin links; have half of these no margin? */
+/* Are half of the hosts fitted to thin links, and do half of these have no margin? */
 static void look_at_pooled(const struct reduction *r, bool *pooled, bool *no_margin)
 {
 	uint32_t num = r->by_noise.num, thin = 0, without = 0;
@@ -486,8 +492,8 @@ static void look_at_pooled(const struct reduction *r, bool *pooled, bool *no_mar
 }
 
 /*
- * Those that daemons steer, if that explains what smooth curves do not; then the others once more,
- * which were fitted beside wrong ones.
+ * Fit hosts as steered by daemons if that explains more than smooth curves do; then fit the others
+ * again, which were fitted to wrong curves.
  */
 static int fit_steered(struct group *g)
 {
@@ -504,7 +510,7 @@ static int fit_steered(struct group *g)
 	return sweep(g, FIT, FITS);
 }
 
-/* Has a host one neighbour only, whose curve the joint fit changes? */
+/* Has a host a single neighbour, whose curve the joint fit changes? */
 static bool is_beside_smooth(const struct reduction *r, uint32_t h)
 {
 	const struct graph *graph = &r->graph;
@@ -515,8 +521,8 @@ static bool is_beside_smooth(const struct reduction *r, uint32_t h)
 }
 
 /*
- * Those that seem to be steered beside their only neighbour were fitted beside a curve that the
- * joint fit has changed since: once more. What several neighbours, or all together, say stays.
+ * Fit hosts again that seem to be steered relative to their only neighbour, whose curve the joint
+ * fit has changed since. Results from several neighbours, or from all together, are kept.
  */
 static int fit_beside_joint(struct group *g)
 {
@@ -529,7 +535,7 @@ static int fit_beside_joint(struct group *g)
 
 		if (!r->correction[h].steered || !is_beside_smooth(r, h))
 			continue;
-		/* Whether it is steered is asked anew. */
+		/* Decide again whether the host is steered. */
 		r->correction[h].steered = false;
 		ret = correction_copy(&next, &r->correction[h]);
 		if (!ret)
@@ -541,9 +547,9 @@ static int fit_beside_joint(struct group *g)
 }
 
 /*
- * With more than two hosts: each against all others, then all at once. Not before, but with
- * few messages: change points and intervals are found less well beyond joint curves, as what
- * is wrong with one host is spread over all.
+ * With more than two hosts, fit each against all others, then all jointly. With many messages, a
+ * joint fit does not come first: change points and numbers of intervals are found less accurately
+ * from joint curves, which spread the errors of one host over all.
  */
 static int fit_all(struct group *g)
 {
@@ -555,7 +561,7 @@ static int fit_all(struct group *g)
 	for (int i = 0; !ret && no_margin && i < STARTS; i++)
 		ret = sweep(g, START, i);
 	for (int i = 0; !ret && i < FITS; i++) {
-		/* What was fitted by few messages has much wrong together. */
+		/* Hosts with few messages have correlated errors. */
 		if (pooled)
 			ret = reduction_fit_jointly(r);
 		g->may_settle = i && !pooled;
@@ -574,15 +580,15 @@ static int fit_all(struct group *g)
 }
 
 /*
- * Fit each host in turn, against hosts whose corrections are known: first along the tree,
- * then against all neighbours, so that errors of one pair are averaged out. What hosts have
- * wrong together, these fits hardly see; the joint fit does, but takes change points and
- * numbers of intervals as they are. The reference is fitted, too: if its own time stayed the
- * common one, all others would have to move together towards it. Its curve is what all others
- * have wrong in the same way; its number of intervals comes from theirs.
+ * Fit each host in turn to hosts whose corrections are known: first along the tree, then to all
+ * neighbours, so that errors of one pair are averaged out. These fits barely reduce errors that
+ * hosts have in common. The joint fit does, but does not change change points and numbers of
+ * intervals. The reference is fitted as well: if its own time remained the common time, all others
+ * would have to move together towards it. Its curve is the error that all others share; its number
+ * of intervals is theirs.
  *
- * Which hosts are fitted side by side does not depend on the number of threads, and so
- * the result does not. In the first sweep the reference is alone.
+ * The choice of hosts that are fitted at the same time does not depend on the number of threads, so
+ * the result does not either. In the first sweep the reference is alone.
  */
 static int fit_in_turn(struct reduction *r)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds hosts that are in doubt as a whole, from the pairs whose bounds cannot be claimed. The clock
+ * Find hosts that are untrusted as a whole, from the pairs whose bounds cannot be claimed. The clock
  * of such a host was stepped, or does not keep to the assumptions, but only its messages with some
  * of the other hosts reveal this.
  */
@@ -41,10 +41,11 @@ static struct verdict verdict_of(const struct reduction *r, uint32_t h)
 }
 
 /*
- * A single bad host is one of the many that the others talk with. Of few, it may be either one
- * that was set, unless most others say which; and those that did not look at it all the
- * time would not know. If no clocks satisfy the messages of a pair, others are bad likewise: the
- * estimate of a host that is not wrong may miss what the rest of its messages say. Chosen.
+ * Was the host perhaps stepped? A single bad host is one of the many that exchange messages with
+ * the others. With few hosts, either of two may have been stepped, unless most others agree on one;
+ * hosts that did not observe it all the time cannot tell. If no clocks satisfy the messages of a
+ * pair, other pairs are bad as a consequence: the estimate of a correct host may be inconsistent
+ * with its other messages. Chosen.
  */
 static bool was_perhaps_set(const struct reduction *r, uint32_t h)
 {
@@ -65,7 +66,7 @@ static bool was_perhaps_set(const struct reduction *r, uint32_t h)
 
 /* ---- round trips ------------------------------------------------------------ */
 
-/* The kept messages of a direction, in order of time. */
+/* The kept messages of a direction in order of time. */
 struct kept_messages {
 	const struct envelope *envelope;
 	size_t bin;
@@ -86,8 +87,8 @@ static void skip_kept(struct kept_messages *k)
 }
 
 /*
- * The mean of both directions' delays together, of messages and the ones of the other direction
- * before them, ns: whatever the clocks show, as long as they keep to @slope in between.
+ * Return the mean round trip of messages and the messages of the other direction before them, ns:
+ * it does not depend on the clocks, as long as they keep to @slope in between.
  */
 static double mean_round_trip(const struct pair *p, double slope)
 {
@@ -115,9 +116,8 @@ static double mean_round_trip(const struct pair *p, double slope)
 }
 
 /*
- * Would a step of a host have been seen in one of its other pairs? Where their delays are longer
- * than the step, no message is received before it is sent, and a clock that is slewed may satisfy
- * all.
+ * Would a step of a host be visible in its other pairs? If their delays are longer than the step,
+ * no message is received before it is sent, and a slewed clock may satisfy all messages.
  */
 static bool is_visible(const struct reduction *r, uint32_t h, double step)
 {
@@ -141,7 +141,7 @@ bool reduction_is_contradicted(const struct reduction *r, uint32_t h)
 		return false;
 	if (v.bad > 1)
 		return true;
-	/* Without any other pair there is no bound. */
+	/* Without another pair there is no bound. */
 	return v.bad < v.pairs &&
 	       ((double)v.silence > LONG_SILENCE ||
 		(v.impossible && !is_visible(r, h, v.short_by))) &&
