@@ -43,7 +43,7 @@
 #define MIN_SCALE 1.0
 
 /* Return the variance of the slope that a random walk adds over @length (ns). */
-static double walked(double walk, double length)
+static double variance_of_walk(double walk, double length)
 {
 	return walk * walk * length / SECOND;
 }
@@ -51,14 +51,15 @@ static double walked(double walk, double length)
 void bend_variances_begin(double *variance, const struct spline *s)
 {
 	for (size_t i = 0; i + 2 < s->coefs; i++)
-		variance[i] = walked(FIRST_WALK, bend_at(s, i).length);
+		variance[i] = variance_of_walk(FIRST_WALK, bend_at(s, i).length);
 }
 
 void bend_variances_learn(double *variance, const struct slope_change *change, size_t num)
 {
 	for (size_t i = 0; i < num; i++) {
 		const struct slope_change *c = &change[i];
-		double square = c->slope * c->slope + BELIEF * walked(QUARTZ_WALK, c->length);
+		double square = c->slope * c->slope +
+				BELIEF * variance_of_walk(QUARTZ_WALK, c->length);
 		double known = 1 - c->variance / variance[i];
 		double slow = (square + c->variance) / (1 + BELIEF);
 		/* If nothing determines a bend, only the slow step shrinks its variance. */

@@ -39,7 +39,7 @@
  * Would messages arrive in a period of @duration (ns) after @t, or before @t if @duration is
  * negative? If the clock had shown these times twice, they would have messages.
  */
-static bool is_busy(const struct observations *p, double t, double duration)
+static bool would_have_messages(const struct observations *p, double t, double duration)
 {
 	size_t n = 0;
 
@@ -92,8 +92,8 @@ void change_point_place_phase_step(struct change_point *b, const struct observat
 	b->uncertainty = fabs(most - least) / 2;
 	b->stood_still = b->offset > 4 * fmax(b->uncertainty, MIN_SUSPENDED) &&
 			 repeated < b->offset / 4 &&
-			 is_busy(p, fmin(least, most), -b->offset / 2) &&
-			 is_busy(p, fmax(least, most), b->offset / 2);
+			 would_have_messages(p, fmin(least, most), -b->offset / 2) &&
+			 would_have_messages(p, fmax(least, most), b->offset / 2);
 	if (!b->stood_still)
 		b->uncertainty += fmax(b->offset, 0) / 2;
 }
@@ -116,7 +116,7 @@ struct locals {
 	struct ends ends;
 };
 
-static int add_local(struct locals *l, const struct local *at)
+static int local_add(struct locals *l, const struct local *at)
 {
 	if (array_grow(&l->at, &l->room, l->num, sizeof(*l->at)))
 		return -ENOMEM;
@@ -124,8 +124,8 @@ static int add_local(struct locals *l, const struct local *at)
 	return 0;
 }
 
-static int gather_side(struct locals *l, const struct observations *p, size_t i, double t,
-		       double radius, double margin)
+static int gather_locals_of_side(struct locals *l, const struct observations *p, size_t i, double t,
+				 double radius, double margin)
 {
 	const struct obs_direction *dir = &p->direction[i];
 	double sign = i & 1 ? -1 : 1, messages = 0;
@@ -137,14 +137,14 @@ static int gather_side(struct locals *l, const struct observations *p, size_t i,
 		if (!h->num || fabs(h->t - t) > radius)
 			continue;
 		messages += (double)h->messages;
-		if (add_local(l, &(struct local){ .t = h->t - t,
+		if (local_add(l, &(struct local){ .t = h->t - t,
 						  .score = (double)h->messages / dir->mean,
 						  .sign = sign }))
 			return -ENOMEM;
 		for (uint32_t n = 0; n < h->num; n++) {
 			const struct observation *s = &p->obs[h->from + n];
 
-			if (add_local(l, &(struct local){ .t = s->t - t,
+			if (local_add(l, &(struct local){ .t = s->t - t,
 							  .y = s->y - sign * margin,
 							  .scale_inverse = 1,
 							  .sign = sign }))
@@ -157,7 +157,7 @@ static int gather_side(struct locals *l, const struct observations *p, size_t i,
 }
 
 /* Evaluate the curve that leaves the earlier curve at t1 and joins the later one at t2. */
-static double joined(const struct ends *e, double t1, double t2, double t)
+static double curve_joined_at(const struct ends *e, double t1, double t2, double t)
 {
 	double a, b;
 
@@ -170,13 +170,13 @@ static double joined(const struct ends *e, double t1, double t2, double t)
 	return a + (b - a) * (t - t1) / (t2 - t1);
 }
 
-static double cost_of(const struct locals *l, double t1, double t2)
+static double cost_of_instants(const struct locals *l, double t1, double t2)
 {
 	double cost = 0;
 
 	for (size_t i = 0; i < l->num; i++) {
 		const struct local *a = &l->at[i];
-		double y = joined(&l->ends, t1, t2, a->t);
+		double y = curve_joined_at(&l->ends, t1, t2, a->t);
 
 		cost -= a->sign * a->score * y;
 		if (a->scale_inverse)
@@ -186,7 +186,8 @@ static double cost_of(const struct locals *l, double t1, double t2)
 }
 
 /* Search a grid around a pair of instants, and move them to the best pair. */
-static double grid_search(const struct locals *l, double *t1, double *t2, double step, double least)
+static double search_instants(const struct locals *l, double *t1, double *t2, double step,
+			      double least)
 {
 	double a = *t1, b = *t2;
 
@@ -196,7 +197,7 @@ static double grid_search(const struct locals *l, double *t1, double *t2, double
 
 			if (y < x)
 				continue;
-			cost = cost_of(l, x, y);
+			cost = cost_of_instants(l, x, y);
 			if (cost < least) {
 				least = cost;
 				*t1 = x;
@@ -208,14 +209,14 @@ static double grid_search(const struct locals *l, double *t1, double *t2, double
 }
 
 /* Search for the single instant at which the earlier curve ends and the later one begins. */
-static double jump_search(const struct locals *l, double radius, double *t)
+static double search_single_instant(const struct locals *l, double radius, double *t)
 {
 	double least = HUGE_VAL, at = 0;
 
 	for (double step = radius / GRID; step > radius / FINEST_SHARE / GRID;
 	     step /= GRID, at = *t) {
 		for (int i = -GRID; i <= GRID; i++) {
-			double x = at + step * i, cost = cost_of(l, x, x);
+			double x = at + step * i, cost = cost_of_instants(l, x, x);
 
 			if (cost < least) {
 				least = cost;
@@ -235,16 +236,17 @@ int change_point_split(struct change_point b[2], const struct observations *p, c
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < 2 * p->links; i++)
-		ret = gather_side(&l, p, i, b->t, radius, margin[i / 2]);
+		ret = gather_locals_of_side(&l, p, i, b->t, radius, margin[i / 2]);
 	if (!ret && l.num) {
 		/* A single rate step is where both curves meet. */
 		one = fmin(fmax((e->level[0] - e->level[1]) / bend, -radius), radius);
-		one = cost_of(&l, isnan(one) ? 0 : one, isnan(one) ? 0 : one);
-		two = grid_search(&l, &t1, &t2, step, HUGE_VAL);
+		one = cost_of_instants(&l, isnan(one) ? 0 : one, isnan(one) ? 0 : one);
+		two = search_instants(&l, &t1, &t2, step, HUGE_VAL);
 		for (; step > radius / FINEST_SHARE; step /= GRID)
-			two = grid_search(&l, &t1, &t2, step / GRID, two);
-		jump = jump_search(&l, radius, &t);
-		skew = (joined(e, t1, t2, t2) - joined(e, t1, t2, t1)) / (t2 - t1);
+			two = search_instants(&l, &t1, &t2, step / GRID, two);
+		jump = search_single_instant(&l, radius, &t);
+		skew = (curve_joined_at(e, t1, t2, t2) - curve_joined_at(e, t1, t2, t1)) /
+		       (t2 - t1);
 		if (two < one - GAIN && fabs(skew) < MAX_RATE_STEP) {
 			struct change_point second = { .t = b->t + t2,
 						       .uncertainty = (t2 - t1) / 4,

@@ -60,7 +60,7 @@ struct series {
 
 /* ---- the two series ---------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
+static int compare_change_points_by_time(const void *a, const void *b)
 {
 	const struct weighted_point *p = a, *q = b;
 
@@ -70,7 +70,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Return the least expected error among the links' other hosts. */
-static double least_error(const struct observations *p)
+static double least_error_of_other_hosts(const struct observations *p)
 {
 	double least = HUGE_VAL;
 
@@ -81,7 +81,7 @@ static double least_error(const struct observations *p)
 }
 
 /* Return the second difference of a point and its two neighbours. */
-static double second_difference(const struct bin_group *g)
+static double second_difference_of_groups(const struct bin_group *g)
 {
 	double apart = g[1].t - g[-1].t;
 	double part = apart > 0 ? (g[0].t - g[-1].t) / apart : 0.5;
@@ -92,7 +92,7 @@ static double second_difference(const struct bin_group *g)
 /*
  * Return the median second difference of points from @at on, or of the last points, in mean delays.
  */
-static double scatter(const struct bin_group *g, size_t n, size_t at, double mean)
+static double median_second_difference(const struct bin_group *g, size_t n, size_t at, double mean)
 {
 	double v[DISPERSION_POINTS];
 	size_t m = 0;
@@ -101,7 +101,7 @@ static double scatter(const struct bin_group *g, size_t n, size_t at, double mea
 		at = n < DISPERSION_POINTS + 1 ? 0 : n - DISPERSION_POINTS - 1;
 	at = at ? at : 1;
 	for (size_t i = at; i + 1 < n && i < at + DISPERSION_POINTS; i++)
-		v[m++] = second_difference(&g[i]) * g[i].messages / mean;
+		v[m++] = second_difference_of_groups(&g[i]) * g[i].messages / mean;
 	return statistics_median(v, m);
 }
 
@@ -110,18 +110,18 @@ static double scatter(const struct bin_group *g, size_t n, size_t at, double mea
  * traffic, many successive messages are late together. A change point is part of at most two second
  * differences, a wrong message of three.
  */
-static double dispersion(const struct bin_group *g, size_t n, size_t at, double mean)
+static double dispersion_around_group(const struct bin_group *g, size_t n, size_t at, double mean)
 {
 	size_t from = at > DISPERSION_POINTS ? at - DISPERSION_POINTS + 1 : 1;
 	double most = 1;
 
 	for (; from <= at; from += DISPERSION_POINTS / 2)
-		most = fmax(most, scatter(g, n, from, mean) / (USUAL * BY_CHANCE));
+		most = fmax(most, median_second_difference(g, n, from, mean) / (USUAL * BY_CHANCE));
 	return most;
 }
 
 /* Collect the points of all links, each link's median subtracted. */
-static int make_series(struct series *s, const struct observations *p, int side, bool beyond,
+static int series_make(struct series *s, const struct observations *p, int side, bool beyond,
 		       curve_fn curve, void *arg)
 {
 	size_t most = observations_most_bins(p) + 1, room = 1;
@@ -132,7 +132,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 	for (size_t i = 0; i < p->links; i++)
 		room += p->direction[2 * i + (size_t)side].bins;
 	s->num = 0;
-	s->other_error = least_error(p);
+	s->other_error = least_error_of_other_hosts(p);
 	s->point = malloc(room * sizeof(*s->point));
 	if (!g || !v || !s->point) {
 		free(g);
@@ -156,7 +156,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 		middle = statistics_median(v, n);
 		for (size_t j = 0; j < n; j++) {
 			double y = g[j].y - middle;
-			double more = dispersion(g, n, j, dir->mean);
+			double more = dispersion_around_group(g, n, j, dir->mean);
 			/*
 			 * All messages with coarse stamps are off together by up to the resolution.
 			 */
@@ -171,7 +171,7 @@ static int make_series(struct series *s, const struct observations *p, int side,
 		}
 	}
 	s->other_error /= sqrt(fmax(links, 1));
-	qsort(s->point, s->num, sizeof(*s->point), by_time);
+	qsort(s->point, s->num, sizeof(*s->point), compare_change_points_by_time);
 	free(g);
 	free(v);
 	return 0;
@@ -224,19 +224,19 @@ struct change {
 	double z_slope;
 };
 
-static size_t first_from(const struct series *s, double t)
+static size_t series_first_from(const struct series *s, double t)
 {
 	return NUM_BEFORE(s->point, s->num, t, t);
 }
 
 /* Return the smaller of two values if both have the same sign, else 0. */
-static double both(double a, double b)
+static double smaller_of_same_sign(double a, double b)
 {
 	return a * b > 0 ? fmin(fabs(a), fabs(b)) : 0;
 }
 
 /* Return the part of a change that exceeds the clock's own drift. */
-static double beyond_drift(double change, double drift)
+static double change_beyond_drift(double change, double drift)
 {
 	return copysign(fmax(fabs(change) - drift, 0), change);
 }
@@ -245,16 +245,16 @@ static double beyond_drift(double change, double drift)
  * Estimate the change at @t from windows on both sides. @drift: largest change of the slope in the
  * window without a step.
  */
-static bool change_at(const struct series s[2], double from, double t, double to, double drift,
-		      struct change *c)
+static bool change_estimate_at(const struct series s[2], double from, double t, double to,
+			       double drift, struct change *c)
 {
 	double sag = drift * (to - from) / 2;
 	double level[2], slope[2], sl[2], ss[2];
 
 	for (int d = 0; d < 2; d++) {
-		size_t a = first_from(&s[d], from);
-		size_t m = first_from(&s[d], t);
-		size_t b = first_from(&s[d], to);
+		size_t a = series_first_from(&s[d], from);
+		size_t m = series_first_from(&s[d], t);
+		size_t b = series_first_from(&s[d], to);
 		struct fitted l, r;
 
 		if (m - a < MIN_POINTS || b - m < MIN_POINTS)
@@ -275,16 +275,16 @@ static bool change_at(const struct series s[2], double from, double t, double to
 		.slope = (slope[0] + slope[1]) / 2,
 		.sigma_level = hypot(sl[0], sl[1]) / 2,
 		.sigma_slope = hypot(ss[0], ss[1]) / 2,
-		.z_level = both(beyond_drift(level[0], sag) / sl[0],
-				beyond_drift(level[1], sag) / sl[1]),
-		.z_slope = both(beyond_drift(slope[0], drift) / ss[0],
-				beyond_drift(slope[1], drift) / ss[1]),
+		.z_level = smaller_of_same_sign(change_beyond_drift(level[0], sag) / sl[0],
+						change_beyond_drift(level[1], sag) / sl[1]),
+		.z_slope = smaller_of_same_sign(change_beyond_drift(slope[0], drift) / ss[0],
+						change_beyond_drift(slope[1], drift) / ss[1]),
 	};
 	return true;
 }
 
 /* Return the significance of a change in standard deviations; 0: not significant. */
-static double significance_of(const struct change *c)
+static double significance_of_change(const struct change *c)
 {
 	double significance = 0;
 
@@ -298,7 +298,7 @@ static double significance_of(const struct change *c)
 
 /* ---- the list ---------------------------------------------------------- */
 
-static int insert(struct correction *c, const struct change_point *b)
+static int change_point_insert(struct correction *c, const struct change_point *b)
 {
 	size_t i = c->num_changes;
 	struct change_point *more = realloc(c->change, (i + 1) * sizeof(*more));
@@ -316,7 +316,7 @@ static int insert(struct correction *c, const struct change_point *b)
 /* ---- phase steps -------------------------------------------------------- */
 
 /* Return the number of points beside an instant for a median: odd, to avoid mixing levels. */
-static size_t level_points(size_t num)
+static size_t count_level_points(size_t num)
 {
 	return num >= LEVEL_POINTS	 ? LEVEL_POINTS :
 	       num >= LEAST_LEVEL_POINTS ? LEAST_LEVEL_POINTS :
@@ -324,10 +324,10 @@ static size_t level_points(size_t num)
 }
 
 /* Compute the change between the medians of a few points before and after an instant. */
-static bool phase_step_at(const struct series *s, size_t m, double *step, double *limit)
+static bool phase_step_estimate(const struct series *s, size_t m, double *step, double *limit)
 {
 	double before[LEVEL_POINTS], after[LEVEL_POINTS], apart;
-	size_t num[2] = { level_points(m), level_points(s->num - m) };
+	size_t num[2] = { count_level_points(m), count_level_points(s->num - m) };
 
 	if (!num[0] || !num[1])
 		return false;
@@ -345,7 +345,7 @@ static bool phase_step_at(const struct series *s, size_t m, double *step, double
  * A step that is too large for any rate is visible at all instants near it, whatever else happens.
  * It is placed in the middle of these.
  */
-static int find_phase_steps(struct correction *c, const struct series s[2])
+static int phase_steps_find(struct correction *c, const struct series s[2])
 {
 	struct change_point b = { .phase_step = true };
 	double from = 0, to = -1;
@@ -355,11 +355,11 @@ static int find_phase_steps(struct correction *c, const struct series s[2])
 		double step[2], limit[2], t, size = 0;
 
 		t = i < s[ABOVE].num ? s[ABOVE].point[i].t : HUGE_VAL;
-		if (phase_step_at(&s[ABOVE], i, &step[ABOVE], &limit[ABOVE]) &&
-		    phase_step_at(&s[BELOW], first_from(&s[BELOW], t), &step[BELOW],
-				  &limit[BELOW]) &&
+		if (phase_step_estimate(&s[ABOVE], i, &step[ABOVE], &limit[ABOVE]) &&
+		    phase_step_estimate(&s[BELOW], series_first_from(&s[BELOW], t), &step[BELOW],
+					&limit[BELOW]) &&
 		    fabs(step[ABOVE]) > limit[ABOVE] && fabs(step[BELOW]) > limit[BELOW])
-			size = both(step[ABOVE], step[BELOW]);
+			size = smaller_of_same_sign(step[ABOVE], step[BELOW]);
 		if (size > 0) {
 			b.offset = copysign(size, step[ABOVE]);
 			from = to < from ? s[ABOVE].point[i - 1].t : from;
@@ -371,7 +371,7 @@ static int find_phase_steps(struct correction *c, const struct series s[2])
 		b.t = (from + to) / 2;
 		b.window = b.uncertainty = to - from;
 		if (c->num_changes < MAX_CHANGE_POINTS) {
-			if (insert(c, &b))
+			if (change_point_insert(c, &b))
 				return -ENOMEM;
 			found++;
 		}
@@ -383,7 +383,8 @@ static int find_phase_steps(struct correction *c, const struct series s[2])
 /* ---- search ------------------------------------------------------------ */
 
 /* Find the window around @t, which ends at the next known change point. */
-static bool window(const struct correction *c, double t, double width, double *from, double *to)
+static bool window_around(const struct correction *c, double t, double width, double *from,
+			  double *to)
 {
 	size_t lo = correction_changes_before(c, t);
 
@@ -397,7 +398,7 @@ static bool window(const struct correction *c, double t, double width, double *f
 }
 
 /* Classify a change as a rate step or a phase step, and place it within its window. */
-static struct change_point classify(const struct change *c, double width)
+static struct change_point change_classify(const struct change *c, double width)
 {
 	double late = c->slope ? -c->level / c->slope : HUGE_VAL;
 	struct change_point b = { .t = c->t,
@@ -418,10 +419,11 @@ static struct change_point classify(const struct change *c, double width)
 	return b;
 }
 
-static bool is_overdispersed(const struct series s[2], double from, double to)
+static bool change_is_overdispersed(const struct series s[2], double from, double to)
 {
 	for (int d = 0; d < 2; d++)
-		for (size_t i = first_from(&s[d], from); i < s[d].num && s[d].point[i].t < to; i++)
+		for (size_t i = series_first_from(&s[d], from);
+		     i < s[d].num && s[d].point[i].t < to; i++)
 			if (s[d].point[i].overdispersed)
 				return true;
 	return false;
@@ -431,25 +433,26 @@ static bool is_overdispersed(const struct series s[2], double from, double to)
  * Is a change still visible in longer windows? In bulk traffic, successive late messages look like
  * a change point, followed by another that undoes it. Changes of the clock last.
  */
-static bool lasts(const struct correction *c, const struct series s[2], const struct change *seen,
-		  double width, double drift)
+static bool change_lasts(const struct correction *c, const struct series s[2],
+			 const struct change *seen, double width, double drift)
 {
 	double from, to;
 	struct change longer;
 
-	if (!is_overdispersed(s, seen->t - width, seen->t + width))
+	if (!change_is_overdispersed(s, seen->t - width, seen->t + width))
 		return true;
 	width *= LONGER;
-	return window(c, seen->t, width, &from, &to) &&
-	       change_at(s, from, seen->t, to, drift * LONGER, &longer) &&
-	       significance_of(&longer) &&
+	return window_around(c, seen->t, width, &from, &to) &&
+	       change_estimate_at(s, from, seen->t, to, drift * LONGER, &longer) &&
+	       significance_of_change(&longer) &&
 	       (seen->z_slope > SIGNIFICANT ? seen->slope * longer.slope > 0 :
 					      seen->level * longer.level > 0);
 }
 
 /* Search windows of one length for local maxima of significance. */
-static int search(struct correction *c, const struct observations *p, const struct series s[2],
-		  double width, double drift, struct change *change, double *significance)
+static int search_windows_of_width(struct correction *c, const struct observations *p,
+				   const struct series s[2], double width, double drift,
+				   struct change *change, double *significance)
 {
 	double step = width / STEPS;
 	size_t n = (size_t)(p->span / step);
@@ -459,9 +462,9 @@ static int search(struct correction *c, const struct observations *p, const stru
 		double t = step * (double)i, from, to;
 
 		significance[i] = 0;
-		if (window(c, t, width, &from, &to) &&
-		    change_at(s, from, t, to, drift * width, &change[i]))
-			significance[i] = significance_of(&change[i]);
+		if (window_around(c, t, width, &from, &to) &&
+		    change_estimate_at(s, from, t, to, drift * width, &change[i]))
+			significance[i] = significance_of_change(&change[i]);
 	}
 	for (size_t i = 0; i < n && c->num_changes < MAX_CHANGE_POINTS; i++) {
 		bool top = significance[i] > 0;
@@ -470,10 +473,10 @@ static int search(struct correction *c, const struct observations *p, const stru
 		for (size_t j = i > STEPS ? i - STEPS : 0; top && j <= i + STEPS && j < n; j++)
 			top = significance[j] < significance[i] ||
 			      (significance[j] == significance[i] && j >= i);
-		if (!top || !lasts(c, s, &change[i], width, drift * width))
+		if (!top || !change_lasts(c, s, &change[i], width, drift * width))
 			continue;
-		b = classify(&change[i], width);
-		if (insert(c, &b))
+		b = change_classify(&change[i], width);
+		if (change_point_insert(c, &b))
 			return -ENOMEM;
 		found++;
 	}
@@ -481,7 +484,7 @@ static int search(struct correction *c, const struct observations *p, const stru
 }
 
 /* Return the length of the shortest window that can have MIN_POINTS on either side. */
-static double first_width(const struct observations *p, const struct series s[2])
+static double shortest_window(const struct observations *p, const struct series s[2])
 {
 	size_t least = s[0].num < s[1].num ? s[0].num : s[1].num;
 
@@ -499,19 +502,20 @@ int change_points_find(struct correction *c, struct observations *p, double drif
 
 	observations_set_residuals(p, beyond ? curve : NULL, arg);
 	for (int d = 0; d < 2 && !ret; d++)
-		ret = make_series(&s[d], p, d, beyond, curve, arg);
+		ret = series_make(&s[d], p, d, beyond, curve, arg);
 	if (!ret) {
-		found = find_phase_steps(c, s);
+		found = phase_steps_find(c, s);
 		ret = found < 0 ? found : 0;
 	}
 	if (!ret && s[0].num && s[1].num) {
-		width = first_width(p, s);
+		width = shortest_window(p, s);
 		room = (size_t)(STEPS * p->span / width) + 1;
 		change = malloc(room * sizeof(*change));
 		significance = malloc(room * sizeof(*significance));
 		ret = change && significance ? 0 : -ENOMEM;
 		for (; !ret && width < p->span / 4; width *= WIDEN) {
-			int n = search(c, p, s, width, drift, change, significance);
+			int n = search_windows_of_width(c, p, s, width, drift, change,
+							significance);
 
 			if (n < 0)
 				ret = n;

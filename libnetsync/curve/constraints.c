@@ -35,12 +35,12 @@ size_t constraints_spans(const struct host_fit *k, size_t intervals)
 }
 
 /* Are the curves before and after a change point independent? */
-static bool separates(const struct host_fit *k, const struct change_point *b)
+static bool change_point_separates(const struct host_fit *k, const struct change_point *b)
 {
 	return b->phase_step || (k->one_sided && !b->placed);
 }
 
-static int new_curve(struct spline *s, const struct host_fit *k, size_t intervals)
+static int make_curve_with_knots(struct spline *s, const struct host_fit *k, size_t intervals)
 {
 	const struct correction *c = k->correction;
 	struct spline_knot *b = malloc((c->num_changes + 1) * sizeof(*b));
@@ -51,7 +51,7 @@ static int new_curve(struct spline *s, const struct host_fit *k, size_t interval
 	for (size_t i = 0; i < c->num_changes; i++)
 		b[i] = (struct spline_knot){
 			.t = c->change[i].t,
-			.times = separates(k, &c->change[i]) ? 4 : 3,
+			.times = change_point_separates(k, &c->change[i]) ? 4 : 3,
 		};
 	ret = spline_new(s, 0, k->obs.span, intervals, b, c->num_changes);
 	free(b);
@@ -65,7 +65,7 @@ int constraints_fit_new(struct fit *f, const struct host_fit *k, size_t interval
 	memset(f, 0, sizeof(*f));
 	f->skew_walk = SKEW_WALK * k->drift * SECOND;
 	f->links = links;
-	if (new_curve(&f->curve, k, intervals))
+	if (make_curve_with_knots(&f->curve, k, intervals))
 		return -ENOMEM;
 	f->margin = calloc(7 * links, sizeof(double));
 	f->score = calloc((links + 1) * f->curve.coefs, sizeof(double));
@@ -95,7 +95,7 @@ void constraints_fit_free(struct fit *f)
 }
 
 /* Is it unknown on which side of a change point a time lies? */
-static bool ambiguous_side(const struct host_fit *k, double t)
+static bool is_time_ambiguous(const struct host_fit *k, double t)
 {
 	const struct correction *c = k->correction;
 	size_t lo;
@@ -104,28 +104,28 @@ static bool ambiguous_side(const struct host_fit *k, double t)
 		return false;
 	lo = correction_changes_before(c, t);
 	for (size_t i = lo ? lo - 1 : 0; i <= lo && i < c->num_changes; i++)
-		if (separates(k, &c->change[i]) &&
+		if (change_point_separates(k, &c->change[i]) &&
 		    fabs(c->change[i].t - t) < c->change[i].uncertainty)
 			return true;
 	return false;
 }
 
 /* Is any time of a bin on an unknown side of a change point? Such bins belong to neither side. */
-static bool bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
+static bool is_bin_ambiguous(const struct host_fit *k, const struct obs_bin *h)
 {
-	bool any = !h->num || ambiguous_side(k, h->t);
+	bool any = !h->num || is_time_ambiguous(k, h->t);
 
 	if (!k->correction->num_changes)
 		return any;
 	for (uint32_t n = 0; n < h->num && !any; n++)
-		any = ambiguous_side(k, k->obs.obs[h->from + n].t);
+		any = is_time_ambiguous(k, k->obs.obs[h->from + n].t);
 	return any;
 }
 
 double constraints_score(const struct fit *f, const struct host_fit *k, size_t dir,
 			 const struct obs_bin *h)
 {
-	return bin_ambiguous(k, h) ? 0 : (double)h->messages / (f->mean[dir] + h->excess_error);
+	return is_bin_ambiguous(k, h) ? 0 : (double)h->messages / (f->mean[dir] + h->excess_error);
 }
 
 static void add_score(struct fit *f, size_t dir, const struct place *p, double score)
@@ -195,15 +195,15 @@ struct subinterval {
 	} low[LOWEST];
 };
 
-static void look_at_bin(struct subinterval *sub, const struct host_fit *k, size_t dir,
-			const struct obs_bin *h)
+static void subinterval_add_bin(struct subinterval *sub, const struct host_fit *k, size_t dir,
+				const struct obs_bin *h)
 {
 	for (uint32_t m = 0; m < h->num; m++) {
 		const struct observation *s = &k->obs.obs[h->from + m];
 		double y = (dir & 1 ? -s->residual : s->residual) - h->excess;
 		int at = sub->kept;
 
-		if ((at == LOWEST && y >= sub->low[LOWEST - 1].y) || ambiguous_side(k, s->t))
+		if ((at == LOWEST && y >= sub->low[LOWEST - 1].y) || is_time_ambiguous(k, s->t))
 			continue;
 		if (at < LOWEST)
 			sub->kept++;
@@ -248,8 +248,8 @@ static double add_constraints(struct fit *f, size_t dir, const struct subinterva
  * Cut the score to what constraints can balance. This happens only where delays are temporarily
  * longer.
  */
-static void cut_score(struct fit *f, const struct host_fit *k, size_t i, double hold,
-		      const struct obs_bin *bin, size_t bins)
+static void cut_score_to_constraints(struct fit *f, const struct host_fit *k, size_t i, double hold,
+				     const struct obs_bin *bin, size_t bins)
 {
 	double sum = 0;
 
@@ -275,7 +275,7 @@ static void add_subinterval(struct fit *f, const struct host_fit *k, size_t i,
 	for (int n = 0; n < sub->kept; n++)
 		lifted |= sub->low[n].bin->excess > 0;
 	if (lifted)
-		cut_score(f, k, i, hold, bin, bins);
+		cut_score_to_constraints(f, k, i, hold, bin, bins);
 }
 
 /*
@@ -305,7 +305,7 @@ void constraints_set(struct fit *f, const struct host_fit *k)
 			for (size_t j = from, begin = from; j < to; j++) {
 				size_t n = (j + 1 - from) * CONSTRAINT_SUBINTERVALS / (to - from);
 
-				look_at_bin(&sub, k, i, &dir->bin[j]);
+				subinterval_add_bin(&sub, k, i, &dir->bin[j]);
 				if (n == sub.number && j + 1 < to)
 					continue;
 				add_subinterval(f, k, i, &sub, &dir->bin[begin], j + 1 - begin);

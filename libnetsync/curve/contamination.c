@@ -31,8 +31,8 @@
 
 enum { HAS_MESSAGES = 1, HAS_REJECTED = 2 };
 
-static void look_at_direction(const struct observations *p, const struct obs_direction *dir,
-			      size_t windows, unsigned char *window)
+static void mark_windows_of_direction(const struct observations *p, const struct obs_direction *dir,
+				      size_t windows, unsigned char *window)
 {
 	for (size_t i = 0; i < dir->bins; i++) {
 		const struct obs_bin *h = &dir->bin[i];
@@ -47,7 +47,7 @@ static void look_at_direction(const struct observations *p, const struct obs_dir
  * Are wrong messages spread over the whole trace? *cost: cost in log likelihood of rejecting one
  * message. 1, 0 or -ENOMEM.
  */
-static int is_contaminated(const struct observations *p, size_t windows, double *cost)
+static int is_contaminated_everywhere(const struct observations *p, size_t windows, double *cost)
 {
 	size_t rejected = observations_rejected(p), any = 0, wrong = 0;
 	unsigned char *window;
@@ -58,7 +58,7 @@ static int is_contaminated(const struct observations *p, size_t windows, double 
 	if (!window)
 		return -ENOMEM;
 	for (size_t i = 0; i < 2 * p->links; i++)
-		look_at_direction(p, &p->direction[i], windows, window);
+		mark_windows_of_direction(p, &p->direction[i], windows, window);
 	for (size_t i = 0; i < windows; i++) {
 		any += window[i] != 0;
 		wrong += (window[i] & HAS_REJECTED) != 0;
@@ -69,7 +69,7 @@ static int is_contaminated(const struct observations *p, size_t windows, double 
 }
 
 /* Return the mean scatter of a direction, ns. Coarse stamps scatter like delays. */
-static double scatter(const struct observations *p, const struct obs_direction *dir)
+static double scatter_of_delays(const struct observations *p, const struct obs_direction *dir)
 {
 	return dir->mean + p->resolution;
 }
@@ -84,8 +84,8 @@ struct lowest_residuals {
 	double messages;
 };
 
-static void lowest_add(struct lowest_residuals *l, const struct observations *p, int side,
-		       const struct obs_bin *h)
+static void lowest_add_residual(struct lowest_residuals *l, const struct observations *p, int side,
+				const struct obs_bin *h)
 {
 	for (uint32_t i = 0; i < h->num; i++) {
 		double r = p->obs[h->from + i].residual;
@@ -107,7 +107,7 @@ static void lowest_add(struct lowest_residuals *l, const struct observations *p,
  * Return how many of the lowest observations to reject. If the edge moves up to the next
  * observation, all messages become more likely.
  */
-static size_t count_lone(const struct lowest_residuals *l, double mean, double cost)
+static size_t count_lone_observations(const struct lowest_residuals *l, double mean, double cost)
 {
 	double best = 0;
 	size_t n = 0;
@@ -127,8 +127,8 @@ static size_t count_lone(const struct lowest_residuals *l, double mean, double c
  * Reject lone observations in windows of @messages messages, the first window having @first. Return
  * the number rejected.
  */
-static size_t reject_lone_in(struct observations *p, const struct correction *c, size_t direction,
-			     double cost, double first, double messages)
+static size_t reject_lone_of_direction(struct observations *p, const struct correction *c,
+				       size_t direction, double cost, double first, double messages)
 {
 	const struct obs_direction *dir = &p->direction[direction];
 	size_t rejected = 0;
@@ -138,9 +138,9 @@ static size_t reject_lone_in(struct observations *p, const struct correction *c,
 		size_t n;
 
 		for (to = from; to < dir->bins && l.messages < first; to++)
-			lowest_add(&l, p, (int)(direction & 1), &dir->bin[to]);
+			lowest_add_residual(&l, p, (int)(direction & 1), &dir->bin[to]);
 		first = messages;
-		n = count_lone(&l, scatter(p, dir) * p->softness, cost);
+		n = count_lone_observations(&l, scatter_of_delays(p, dir) * p->softness, cost);
 		for (size_t i = from; n && i < to; i++)
 			rejected += outliers_reject_below(p, c, direction, i,
 							  l.y[n] + dir->bin[i].excess);
@@ -152,7 +152,7 @@ int contamination_reject_lone(struct observations *p, const struct correction *c
 			      size_t *rejected)
 {
 	double cost;
-	int ret = is_contaminated(p, windows, &cost);
+	int ret = is_contaminated_everywhere(p, windows, &cost);
 
 	*rejected = 0;
 	if (ret <= 0)
@@ -162,7 +162,8 @@ int contamination_reject_lone(struct observations *p, const struct correction *c
 
 		/* Run twice, because two windows share a wrong message at their border. */
 		for (int part = 1; part <= 2; part++)
-			*rejected += reject_lone_in(p, c, i, cost, messages / part, messages);
+			*rejected += reject_lone_of_direction(p, c, i, cost, messages / part,
+							      messages);
 	}
 	return 0;
 }
@@ -174,14 +175,15 @@ int contamination_reject_inverted(struct observations *p, const struct correctio
 				  size_t *rejected)
 {
 	double cost;
-	int ret = is_contaminated(p, windows, &cost);
+	int ret = is_contaminated_everywhere(p, windows, &cost);
 
 	*rejected = 0;
 	if (ret <= 0)
 		return ret;
 	for (size_t i = 0; i < 2 * p->links; i++) {
 		const struct obs_direction *dir = &p->direction[i];
-		double least = margin[i / 2] - cost * scale[i / 2] * scatter(p, dir) / dir->mean;
+		double least = margin[i / 2] -
+			       cost * scale[i / 2] * scatter_of_delays(p, dir) / dir->mean;
 
 		for (size_t j = 0; j < dir->bins; j++)
 			*rejected += outliers_reject_below(p, c, i, j, least + dir->bin[j].excess);

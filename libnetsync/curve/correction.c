@@ -82,7 +82,7 @@ size_t correction_changes_before(const struct correction *c, double t)
 }
 
 /* Copy an array: 0 or -ENOMEM; *copy is NULL if the array is empty. */
-static int copy_array(const void *from, size_t num, size_t size, void **copy)
+static int duplicate_array(const void *from, size_t num, size_t size, void **copy)
 {
 	*copy = num ? malloc(num * size) : NULL;
 	if (!num)
@@ -101,11 +101,12 @@ int correction_copy(struct correction *to, const struct correction *c)
 	*to = *c;
 	ret = spline_copy(&to->curve, &c->curve);
 	if (!ret)
-		ret = copy_array(c->change, c->num_changes, sizeof(*c->change), &change);
+		ret = duplicate_array(c->change, c->num_changes, sizeof(*c->change), &change);
 	if (!ret)
-		ret = copy_array(c->doubt, c->num_doubts, sizeof(*c->doubt), &doubt);
+		ret = duplicate_array(c->doubt, c->num_doubts, sizeof(*c->doubt), &doubt);
 	if (!ret)
-		ret = copy_array(c->known_to, c->num_known_to, sizeof(*c->known_to), &known_to);
+		ret = duplicate_array(c->known_to, c->num_known_to, sizeof(*c->known_to),
+				      &known_to);
 	to->change = change;
 	to->doubt = doubt;
 	to->known_to = known_to;
@@ -204,7 +205,7 @@ struct way {
 };
 
 /* Return the correction of a host at a time, relative to the origins. */
-static double exact_correction(const struct way *w, int64_t t, int64_t *whole)
+static double correction_to_reference_at(const struct way *w, int64_t t, int64_t *whole)
 {
 	int64_t at;
 	double rest = correction_between(w->from, t, w->to, &at);
@@ -216,21 +217,21 @@ static double exact_correction(const struct way *w, int64_t t, int64_t *whole)
 static int64_t correction(const struct way *w, int64_t t)
 {
 	int64_t whole;
-	double rest = exact_correction(w, t, &whole);
+	double rest = correction_to_reference_at(w, t, &whole);
 
 	return whole + llround(rest);
 }
 
-static bool straight(const struct way *w, int64_t from, int64_t to)
+static bool straight_segment_fits(const struct way *w, int64_t from, int64_t to)
 {
 	int64_t base, v;
-	double a = exact_correction(w, from, &base);
-	double b = exact_correction(w, to, &v) + (double)(v - base);
+	double a = correction_to_reference_at(w, from, &base);
+	double b = correction_to_reference_at(w, to, &v) + (double)(v - base);
 
 	for (int i = 1; i < 4; i++) {
 		int64_t t = from + (to - from) / 4 * i;
 		double part = (double)(t - from) / (double)(to - from);
-		double y = exact_correction(w, t, &v) + (double)(v - base);
+		double y = correction_to_reference_at(w, t, &v) + (double)(v - base);
 
 		if (fabs(y - a - (b - a) * part) > w->tolerance)
 			return false;
@@ -239,7 +240,7 @@ static bool straight(const struct way *w, int64_t from, int64_t to)
 }
 
 /* Return the first change point after @from, or NULL. */
-static const struct change_point *next_change(const struct correction *c, int64_t from)
+static const struct change_point *change_point_after(const struct correction *c, int64_t from)
 {
 	for (size_t i = 0; i < c->num_changes; i++)
 		if (c->from + (int64_t)c->change[i].t > from)
@@ -248,11 +249,11 @@ static const struct change_point *next_change(const struct correction *c, int64_
 }
 
 /* Return the end of the straight segment that begins at @from and is at most @most long. */
-static int64_t straight_until(const struct way *w, int64_t from, int64_t to, int64_t most)
+static int64_t straight_segment_end(const struct way *w, int64_t from, int64_t to, int64_t most)
 {
 	if (to - from > most)
 		to = from + most;
-	while (to - from > w->shortest && !straight(w, from, to))
+	while (to - from > w->shortest && !straight_segment_fits(w, from, to))
 		to = from + (to - from) / 2;
 	return to;
 }
@@ -284,7 +285,8 @@ static int add_segment(struct segments *s, int64_t from, int64_t to, int64_t at,
  * because it must not run backward. @before: the correction at *from; the curve after the change
  * point at @t determines the end.
  */
-static int bridge(struct segments *s, const struct way *w, int64_t *from, int64_t t, int64_t before)
+static int add_bridge(struct segments *s, const struct way *w, int64_t *from, int64_t t,
+		      int64_t before)
 {
 	int64_t to = t;
 
@@ -303,7 +305,7 @@ static int bridge(struct segments *s, const struct way *w, int64_t *from, int64_
 /*
  * Return half of the duration that a clock skipped, in the middle of which the change point lies.
  */
-static int64_t half_skipped(const struct change_point *b)
+static int64_t half_of_skipped_time(const struct change_point *b)
 {
 	return b && b->phase_step && !b->stood_still ? llround(fmax(-b->offset, 0) / 2) : 0;
 }
@@ -314,7 +316,7 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from, int
 	int64_t length = to - from;
 
 	while (from < to) {
-		int64_t next = straight_until(w, from, to, 2 * length);
+		int64_t next = straight_segment_end(w, from, to, 2 * length);
 		int64_t at, last;
 		double rest[2], rise = 0;
 
@@ -323,8 +325,8 @@ static int add_smooth(struct segments *s, const struct way *w, int64_t from, int
 			next = to;
 		/* Just before a change point, use the curve before it. */
 		last = next < to ? next : max64(next - 1, from);
-		rest[0] = exact_correction(w, from, &at);
-		rest[1] = exact_correction(w, last, end);
+		rest[0] = correction_to_reference_at(w, from, &at);
+		rest[1] = correction_to_reference_at(w, last, end);
 		if (last > from)
 			rise = ((double)(*end - at) + rest[1] - rest[0]) / (double)(last - from);
 		*end += llround(rest[1]);
@@ -355,16 +357,16 @@ int64_t correction_segments(const struct correction *c, const struct correction 
 	if (!bends || from == c->to)
 		ret = add_segment(&s, from, c->to, end, 1 + c->skew);
 	while (!ret && bends && from < c->to) {
-		const struct change_point *b = next_change(c, from);
+		const struct change_point *b = change_point_after(c, from);
 		int64_t t = b ? min64(c->from + (int64_t)b->t, c->to) : c->to;
-		int64_t to = max64(t - half_skipped(b), from);
+		int64_t to = max64(t - half_of_skipped_time(b), from);
 
 		if (to == from)
 			end = correction(&w, from);
 		ret = add_smooth(&s, &w, from, to, &end);
 		from = to;
 		if (!ret && b && b->phase_step)
-			ret = bridge(&s, &w, &from, t, end);
+			ret = add_bridge(&s, &w, &from, t, end);
 		from = max64(from, t);
 	}
 	if (ret)

@@ -38,8 +38,8 @@
 /* ---- mean excess delay -------------------------------------------------- */
 
 /* The lowest of n exponential delays is also exponential, with 1/n of their mean. */
-static double mean_delay(const struct observations *p, const struct obs_direction *dir, int side,
-			 struct bin_group *g, double *buffer)
+static double mean_delay_of_direction(const struct observations *p, const struct obs_direction *dir,
+				      int side, struct bin_group *g, double *buffer)
 {
 	double size = fmin((double)dir->messages / MEAN_GROUPS, GROUP_MESSAGES);
 	size_t num = observations_group(p, dir, side, fmax(size, 1), g);
@@ -65,7 +65,8 @@ int delays_set_means(struct observations *p)
 	int ret = group && buffer ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < 2 * p->links && !ret; i++)
-		p->direction[i].mean = mean_delay(p, &p->direction[i], (int)(i & 1), group, buffer);
+		p->direction[i].mean = mean_delay_of_direction(p, &p->direction[i], (int)(i & 1),
+							       group, buffer);
 	free(group);
 	free(buffer);
 	return ret;
@@ -80,14 +81,15 @@ struct window {
 	double excess;	/* excess of its lowest delays above the smallest delay */
 };
 
-static size_t window_of(const struct observations *p, size_t num, double t)
+static size_t window_of_time(const struct observations *p, size_t num, double t)
 {
 	double w = floor(t / p->span * (double)num);
 
 	return (size_t)fmin(fmax(w, 0), (double)(num - 1));
 }
 
-static void fill(struct window *window, size_t num, const struct observations *p, size_t link)
+static void fill_windows(struct window *window, size_t num, const struct observations *p,
+			 size_t link)
 {
 	for (size_t w = 0; w < num; w++)
 		window[w] = (struct window){ .low = { HUGE_VAL, HUGE_VAL } };
@@ -96,7 +98,7 @@ static void fill(struct window *window, size_t num, const struct observations *p
 
 		for (size_t i = 0; i < dir->bins; i++) {
 			const struct obs_bin *h = &dir->bin[i];
-			struct window *w = &window[window_of(p, num, h->t)];
+			struct window *w = &window[window_of_time(p, num, h->t)];
 			double t;
 
 			if (!h->num)
@@ -108,35 +110,35 @@ static void fill(struct window *window, size_t num, const struct observations *p
 	}
 }
 
-static bool filled(const struct window *w)
+static bool window_is_filled(const struct window *w)
 {
 	return w->messages[ABOVE] && w->messages[BELOW];
 }
 
 /* Return half of the gap between the lowest of both directions. */
-static double half(const struct window *w)
+static double half_gap_of_window(const struct window *w)
 {
 	return (w->low[ABOVE] + w->low[BELOW]) / 2;
 }
 
 /* Return the middle of the gap between the lowest of both directions. */
-static double middle(const struct window *w)
+static double middle_of_gap(const struct window *w)
 {
 	return (w->low[ABOVE] - w->low[BELOW]) / 2;
 }
 
 /* Return half of the gap in the quickest windows. */
-static double smallest(const struct window *window, size_t num, double *buffer)
+static double smallest_half_gap(const struct window *window, size_t num, double *buffer)
 {
 	size_t n = 0;
 
 	for (size_t w = 0; w < num; w++)
-		if (filled(&window[w]))
-			buffer[n++] = half(&window[w]);
+		if (window_is_filled(&window[w]))
+			buffer[n++] = half_gap_of_window(&window[w]);
 	return compute_order_statistic(buffer, n, n / WRONG);
 }
 
-static double usual(const struct window *w)
+static double usual_excess(const struct window *w)
 {
 	return (1 / w->rate[ABOVE] + 1 / w->rate[BELOW]) / 2;
 }
@@ -147,8 +149,8 @@ static double usual(const struct window *w)
  * known value for exponential delays. Any excess is common to all messages of a window (P.
  * McCullagh and J. Nelder, "Generalized Linear Models", 1989: overdispersion).
  */
-static double dispersion(const struct window *window, size_t num,
-			 double (*value)(const struct window *), double *buffer)
+static double dispersion_of_windows(const struct window *window, size_t num,
+				    double (*value)(const struct window *), double *buffer)
 {
 	double before[2] = { 0, 0 };
 	size_t n = 0, seen = 0;
@@ -157,11 +159,11 @@ static double dispersion(const struct window *window, size_t num,
 		const struct window *w = &window[i];
 		double v;
 
-		if (!filled(w))
+		if (!window_is_filled(w))
 			continue;
 		v = value(w);
 		if (seen++ > 1)
-			buffer[n++] = fabs(before[0] - 2 * before[1] + v) / usual(w);
+			buffer[n++] = fabs(before[0] - 2 * before[1] + v) / usual_excess(w);
 		before[0] = before[1];
 		before[1] = v;
 	}
@@ -177,10 +179,10 @@ static size_t lift_windows(struct window *window, size_t num, double least)
 		struct window *w = &window[i];
 
 		w->excess = 0;
-		if (!filled(w))
+		if (!window_is_filled(w))
 			continue;
-		w->excess = fmax(half(w) - least - usual(w), 0);
-		n += w->excess > (UNUSUAL - 1) * usual(w);
+		w->excess = fmax(half_gap_of_window(w) - least - usual_excess(w), 0);
+		n += w->excess > (UNUSUAL - 1) * usual_excess(w);
 	}
 	return n;
 }
@@ -195,38 +197,39 @@ static double excess_around(const struct window *window, size_t num, size_t at)
 	double least = HUGE_VAL;
 
 	for (; i < num && i <= at + AROUND; i++)
-		if (filled(&window[i]))
+		if (window_is_filled(&window[i]))
 			least = fmin(least, window[i].excess);
 	return least < HUGE_VAL ? least : 0;
 }
 
-static bool find(struct observations *p, size_t link, struct window *window, size_t num,
-		 double *buffer)
+static bool find_minima_of_link(struct observations *p, size_t link, struct window *window,
+				size_t num, double *buffer)
 {
 	struct obs_direction *dir = &p->direction[2 * link];
 	double dispersed;
 	bool lifted;
 
-	fill(window, num, p, link);
-	lifted = lift_windows(window, num, smallest(window, num, buffer)) * MIN_SHARE > num;
+	fill_windows(window, num, p, link);
+	lifted = lift_windows(window, num, smallest_half_gap(window, num, buffer)) * MIN_SHARE >
+		 num;
 	for (int d = 0; d < 2; d++) {
 		for (size_t i = 0; i < dir[d].bins; i++) {
 			struct obs_bin *h = &dir[d].bin[i];
-			size_t at = window_of(p, num, h->t);
+			size_t at = window_of_time(p, num, h->t);
 			const struct window *w = &window[at];
 
 			h->excess = lifted ? excess_around(window, num, at) : 0;
 			h->excess_error = lifted ? w->excess * w->messages[d] : 0;
 		}
 	}
-	dispersed = dispersion(window, num, middle, buffer) / BY_CHANCE;
+	dispersed = dispersion_of_windows(window, num, middle_of_gap, buffer) / BY_CHANCE;
 	for (int d = 0; d < 2; d++)
 		dir[d].mean *= fmax(dispersed, 1);
 	return lifted;
 }
 
 /* Return how far a clock may bend in a window. */
-static double by_clock(const struct observations *p, uint64_t num, double drift)
+static double bend_of_clock_in_window(const struct observations *p, uint64_t num, double drift)
 {
 	double length = p->span / (double)num;
 
@@ -234,13 +237,13 @@ static double by_clock(const struct observations *p, uint64_t num, double drift)
 }
 
 /* Return the usual value, by the mean of all windows. */
-static double usual_of_side(const struct obs_direction *dir, uint64_t num)
+static double usual_excess_of_link(const struct obs_direction *dir, uint64_t num)
 {
 	return (dir[0].mean / (double)dir[0].messages + dir[1].mean / (double)dir[1].messages) / 2 *
 	       (double)num;
 }
 
-static uint64_t most_windows(const struct obs_direction *dir)
+static uint64_t max_windows_of_link(const struct obs_direction *dir)
 {
 	uint64_t rarer = dir[0].messages < dir[1].messages ? dir[0].messages : dir[1].messages;
 
@@ -255,10 +258,11 @@ int delays_find_minima(struct observations *p, double drift)
 
 	for (size_t i = 0; i < p->links && ret >= 0; i++) {
 		const struct obs_direction *dir = &p->direction[2 * i];
-		uint64_t num = most_windows(dir);
+		uint64_t num = max_windows_of_link(dir);
 
-		if (num && by_clock(p, num, drift) < usual_of_side(dir, num) &&
-		    find(p, i, window, num, buffer))
+		if (num &&
+		    bend_of_clock_in_window(p, num, drift) < usual_excess_of_link(dir, num) &&
+		    find_minima_of_link(p, i, window, num, buffer))
 			ret = 1;
 	}
 	free(window);
@@ -273,9 +277,10 @@ int delays_find_minima(struct observations *p, double drift)
  * scatter alike; a wrong curve moves middles only, and delays that are longer in both directions
  * move halves only.
  */
-static double softness(const struct window *window, size_t num, double *buffer)
+static double softness_of_edge(const struct window *window, size_t num, double *buffer)
 {
-	return fmin(dispersion(window, num, middle, buffer), dispersion(window, num, half, buffer));
+	return fmin(dispersion_of_windows(window, num, middle_of_gap, buffer),
+		    dispersion_of_windows(window, num, half_gap_of_window, buffer));
 }
 
 int delays_soften(struct observations *p, size_t intervals)
@@ -286,8 +291,8 @@ int delays_soften(struct observations *p, size_t intervals)
 	double *buffer = malloc(num * sizeof(*buffer)), soft = 1;
 
 	if (window && buffer && rarer / MESSAGES >= num) {
-		fill(window, num, p, 0);
-		soft = softness(window, num, buffer);
+		fill_windows(window, num, p, 0);
+		soft = softness_of_edge(window, num, buffer);
 	}
 	p->softness = soft > BY_CHANCE ? soft : 1;
 	free(window);

@@ -176,7 +176,7 @@ double fit_prior(double length, double skew_walk)
 }
 
 /* Return twice the weight of the square of bend @i in the prior. */
-static double prior(const struct fit *f, const struct bend *b, size_t i)
+static double prior_weight_of_bend(const struct fit *f, const struct bend *b, size_t i)
 {
 	double h = b->length;
 
@@ -200,7 +200,7 @@ static void system_stiffen(struct system *s, const struct fit *f, double scale)
 
 		if (!b.length)
 			continue;
-		stiff = f->straight ? STRAIGHT * mean : scale * prior(f, &b, i);
+		stiff = f->straight ? STRAIGHT * mean : scale * prior_weight_of_bend(f, &b, i);
 		bend_stiffen(&b, stiff, &s->rhs[i], &s->band[i * BAND]);
 	}
 
@@ -300,7 +300,7 @@ static double system_solve(struct system *s, size_t n, size_t m)
 	return -dot_product(s->rhs, s->step, n) - dot_product(s->rhs_margin, s->step_margin, m);
 }
 
-static double slack(const struct fit *f, const struct soft_constraint *w)
+static double slack_of_constraint(const struct fit *f, const struct soft_constraint *w)
 {
 	double v = cubic_at(&f->curve.cubic[w->interval], w->u) - w->y;
 
@@ -365,7 +365,7 @@ static double run_penalty(const struct fit *f, const struct run *r,
 }
 
 /* Return the sum of log(1 + exp(z)) of near constraints, or of all if @all. */
-static double penalty(struct fit *f, const struct solver *s, bool all)
+static double penalty_sum(struct fit *f, const struct solver *s, bool all)
 {
 	double sum = 0, product = 1;
 
@@ -384,16 +384,17 @@ static double penalty(struct fit *f, const struct solver *s, bool all)
 }
 
 /* Return the objective without the terms that do not depend on curve and margins. */
-static double cost_of(struct fit *f, const struct solver *s, bool all)
+static double objective_cost(struct fit *f, const struct solver *s, bool all)
 {
-	double cost = penalty(f, s, all) - dot_product(f->score, f->curve.coef, f->curve.coefs) -
+	double cost = penalty_sum(f, s, all) -
+		      dot_product(f->score, f->curve.coef, f->curve.coefs) -
 		      dot_product(f->margin_score, f->margin, f->links);
 
 	for (size_t i = 0; i + 2 < f->curve.coefs && !f->straight; i++) {
 		struct bend b = bend_at(&f->curve, i);
 
 		if (b.length)
-			cost += prior(f, &b, i) * b.size * b.size / 2;
+			cost += prior_weight_of_bend(f, &b, i) * b.size * b.size / 2;
 	}
 	return cost;
 }
@@ -431,7 +432,7 @@ static void run_build_far(struct system *s, const struct run *r, const struct so
 }
 
 /* Set the system up at the curve whose cost was computed last. */
-static void build(const struct fit *f, struct solver *s)
+static void system_build(const struct fit *f, struct solver *s)
 {
 	struct system *y = &s->system;
 	size_t n = f->curve.coefs, m = f->links;
@@ -453,7 +454,7 @@ static void build(const struct fit *f, struct solver *s)
 }
 
 /* Make all constraints near. */
-static void forget_near(struct fit *f, struct solver *s)
+static void solver_make_all_near(struct fit *f, struct solver *s)
 {
 	memset(s->system.far_moment, 0, f->curve.coefs * sizeof(*s->system.far_moment));
 	memset(s->system.far_corner, 0, f->links * sizeof(double));
@@ -466,7 +467,7 @@ static void forget_near(struct fit *f, struct solver *s)
  * Keep as near those constraints, whose z are set, that matter after curve and margins have moved
  * by @room.
  */
-static void choose_near(struct solver *s, double room)
+static void solver_choose_near(struct solver *s, double room)
 {
 	double far = room / s->stretch;
 
@@ -490,7 +491,7 @@ static void choose_near(struct solver *s, double room)
 	s->room = s->size = room;
 }
 
-static double most(const double *v, size_t n)
+static double largest_magnitude(const double *v, size_t n)
 {
 	double most = 0;
 
@@ -500,23 +501,23 @@ static double most(const double *v, size_t n)
 }
 
 /* Account for a step of @size, after which the z of @all constraints, or of near ones, are set. */
-static void moved(struct fit *f, struct solver *s, double size, bool all)
+static void solver_note_move(struct fit *f, struct solver *s, double size, bool all)
 {
 	if (all)
-		forget_near(f, s);
+		solver_make_all_near(f, s);
 	else
 		s->room -= size;
 	if (all || (size < SMALLER * s->size && size < s->room))
-		choose_near(s, size);
+		solver_choose_near(s, size);
 }
 
 /* Search along the step by halving (Armijo's rule), down to 2^-11 of it. */
-static bool take_step(struct fit *f, struct solver *s, double slope, double *cost)
+static bool solver_take_step(struct fit *f, struct solver *s, double slope, double *cost)
 {
 	struct system *y = &s->system;
 	size_t n = f->curve.coefs, m = f->links;
 	double *coef = f->curve.coef, *margin = f->margin, length = 1;
-	double size = most(y->step, n) + most(y->step_margin, m);
+	double size = largest_magnitude(y->step, n) + largest_magnitude(y->step_margin, m);
 
 	memcpy(y->trial, coef, n * sizeof(double));
 	memcpy(y->trial_margin, margin, m * sizeof(double));
@@ -529,18 +530,18 @@ static bool take_step(struct fit *f, struct solver *s, double slope, double *cos
 			coef[i] = y->trial[i] + length * y->step[i];
 		for (size_t i = 0; i < m; i++)
 			margin[i] = y->trial_margin[i] + length * y->step_margin[i];
-		c = cost_of(f, s, !near);
+		c = objective_cost(f, s, !near);
 		if (c <= *cost - 1e-4 * length * slope) {
 			*cost = c;
-			moved(f, s, length * size, !near);
+			solver_note_move(f, s, length * size, !near);
 			return true;
 		}
 	}
 	memcpy(coef, y->trial, n * sizeof(double));
 	memcpy(margin, y->trial_margin, m * sizeof(double));
 	/* Restore z and tail of all constraints. */
-	forget_near(f, s);
-	*cost = cost_of(f, s, true);
+	solver_make_all_near(f, s);
+	*cost = objective_cost(f, s, true);
 	return false;
 }
 
@@ -550,15 +551,15 @@ int fit_solve(struct fit *f, double stretch, int max_steps, double *cost)
 	int ret = solver_new(&s, f, stretch);
 
 	if (!ret) {
-		forget_near(f, &s);
-		*cost = cost_of(f, &s, true);
+		solver_make_all_near(f, &s);
+		*cost = objective_cost(f, &s, true);
 	}
 	for (int i = 0; !ret && i < max_steps; i++) {
 		double before = *cost, slope;
 
-		build(f, &s);
+		system_build(f, &s);
 		slope = system_solve(&s.system, f->curve.coefs, f->links);
-		if (!take_step(f, &s, slope, cost)) {
+		if (!solver_take_step(f, &s, slope, cost)) {
 			if (s.cautious)
 				break;
 			s.cautious = true;
@@ -579,9 +580,9 @@ int fit_factor(struct fit *f, double (*factor)[BAND])
 	int ret = solver_new(&s, f, 1);
 
 	if (!ret) {
-		forget_near(f, &s);
-		cost_of(f, &s, true);
-		build(f, &s);
+		solver_make_all_near(f, &s);
+		objective_cost(f, &s, true);
+		system_build(f, &s);
 		band_factor(s.system.band, n);
 		memcpy(factor, s.system.band, n * sizeof(*factor));
 	}
@@ -622,7 +623,7 @@ int fit_start(struct fit *f, double *residual)
 	system_free(&s);
 	spline_set_cubics(&f->curve);
 	for (w = f->constraint; w < end; w++)
-		sum += fabs(slack(f, w));
+		sum += fabs(slack_of_constraint(f, w));
 	*residual = sum / (double)(f->num_constraints ? f->num_constraints : 1);
 	return 0;
 }

@@ -28,7 +28,7 @@
 #define VISIBLE 1000.0
 
 /* Before the first round, reject outliers and estimate delays. */
-static int prepare(struct host_fit *k)
+static int prepare_observations(struct host_fit *k)
 {
 	size_t rejected;
 	int ret = 0;
@@ -122,7 +122,7 @@ static void snapshot_restore(struct host_fit *k, struct snapshot *m)
 /*
  * Detect change points, and fit the curve with them. Return 1 if another round is useful, else 0.
  */
-static int one_round(struct host_fit *k, bool first)
+static int run_round(struct host_fit *k, bool first)
 {
 	int ret = change_points_find(k->correction, &k->obs, k->drift, !first, host_fit_at, k);
 
@@ -140,17 +140,17 @@ static int one_round(struct host_fit *k, bool first)
 	return 1;
 }
 
-/* Run another round, and undo it if delays become longer: its change points were wrong. */
-static int follow(struct host_fit *k)
+/* Run rounds until one finds nothing, or makes delays longer. Undo the latter: it was misled. */
+static int run_rounds(struct host_fit *k)
 {
-	int ret = prepare(k), more = 1;
+	int ret = prepare_observations(k), more = 1;
 
 	for (int round = 0; !ret && more && round < ROUNDS; round++) {
 		struct snapshot before;
 
 		ret = snapshot_take(&before, k);
 		if (!ret)
-			more = one_round(k, !round);
+			more = run_round(k, !round);
 		if (more < 0)
 			ret = more;
 		if (!ret && round && host_fit_mean_delay(k) > WORSE * before.delay) {
@@ -197,7 +197,8 @@ size_t host_fit_choose(struct link *link, size_t num)
 }
 
 /* Return how many of all kept messages are inverted. */
-static size_t count_inverted(const struct correction *c, const struct link *links, size_t num_links)
+static size_t count_inverted_messages(const struct correction *c, const struct link *links,
+				      size_t num_links)
 {
 	size_t n = 0;
 
@@ -211,7 +212,7 @@ static size_t count_inverted(const struct correction *c, const struct link *link
 	return n;
 }
 
-static bool all_straight(const struct link *links, size_t num_links)
+static bool links_are_straight(const struct link *links, size_t num_links)
 {
 	size_t n = 0;
 
@@ -221,13 +222,13 @@ static bool all_straight(const struct link *links, size_t num_links)
 }
 
 /* Return how many kept messages are inverted by another curve. */
-static size_t inverted_by(struct correction *c, const struct spline *curve,
-			  const struct link *links, size_t num_links)
+static size_t count_inverted_by_curve(struct correction *c, const struct spline *curve,
+				      const struct link *links, size_t num_links)
 {
 	size_t n;
 
 	c->curve = *curve;
-	n = count_inverted(c, links, num_links);
+	n = count_inverted_messages(c, links, num_links);
 	c->curve = (struct spline){ 0 };
 	return n;
 }
@@ -236,8 +237,8 @@ static size_t inverted_by(struct correction *c, const struct spline *curve,
  * Fit a curve without the change points from @from to before @to. Accept it if it inverts at most
  * @most messages, and delays are not much longer; else restore everything.
  */
-static int doubt_change_points(struct host_fit *k, const struct link *links, size_t num_links,
-			       size_t from, size_t to, size_t intervals, size_t most)
+static int try_without_change_points(struct host_fit *k, const struct link *links, size_t num_links,
+				     size_t from, size_t to, size_t intervals, size_t most)
 {
 	struct correction *c = k->correction;
 	struct snapshot before = { 0 };
@@ -255,7 +256,7 @@ static int doubt_change_points(struct host_fit *k, const struct link *links, siz
 		ret = order_fit(k, &f, intervals, &cost);
 	}
 	if (!ret && isfinite(cost))
-		fits = inverted_by(c, &f.curve, links, num_links) <= most;
+		fits = count_inverted_by_curve(c, &f.curve, links, num_links) <= most;
 	if (fits) {
 		order_keep(k, &f, intervals, cost);
 		ret = order_choose(k);
@@ -281,17 +282,17 @@ static int check_change_points(struct host_fit *k, const struct link *links, siz
 	struct correction *c = k->correction;
 	int ret = 0;
 
-	if (c->num_changes && all_straight(links, num_links))
-		ret = doubt_change_points(k, links, num_links, 0, c->num_changes, 0, 0);
+	if (c->num_changes && links_are_straight(links, num_links))
+		ret = try_without_change_points(k, links, num_links, 0, c->num_changes, 0, 0);
 	for (int last = 1; !ret && last >= 0; last--) {
 		size_t at = last ? c->num_changes - 1 : 0, n;
 
 		if (!c->num_changes)
 			break;
-		n = inverted_by(c, &k->best, links, num_links);
+		n = count_inverted_by_curve(c, &k->best, links, num_links);
 		if (n)
-			ret = doubt_change_points(k, links, num_links, at, at + 1, k->intervals,
-						  n - 1);
+			ret = try_without_change_points(k, links, num_links, at, at + 1,
+							k->intervals, n - 1);
 	}
 	return ret;
 }
@@ -299,7 +300,7 @@ static int check_change_points(struct host_fit *k, const struct link *links, siz
 /*
  * Widen the uncertainty of each change point to the time between the messages before and after it.
  */
-static void widen_to_messages(struct correction *c, const struct observations *p)
+static void widen_change_points(struct correction *c, const struct observations *p)
 {
 	for (size_t i = 0; i < c->num_changes; i++) {
 		struct change_point *b = &c->change[i];
@@ -321,11 +322,11 @@ static void widen_to_messages(struct correction *c, const struct observations *p
  * Prefer a line that inverts no message to a curve that does, unless the curve has change points,
  * which passed their own check.
  */
-static void prefer_line(struct correction *c, const struct correction *line,
-			const struct link *links, size_t num_links)
+static void prefer_line_to_curve(struct correction *c, const struct correction *line,
+				 const struct link *links, size_t num_links)
 {
-	if (c->num_changes || !count_inverted(c, links, num_links) ||
-	    count_inverted(line, links, num_links))
+	if (c->num_changes || !count_inverted_messages(c, links, num_links) ||
+	    count_inverted_messages(line, links, num_links))
 		return;
 	correction_release(c);
 	*c = *line;
@@ -335,7 +336,7 @@ static void prefer_line(struct correction *c, const struct correction *line,
  * Replace a curve that no clock can have by the straight line of the initial fit: inconsistent
  * messages can make a fit diverge.
  */
-static void reject_diverged(struct host_fit *k)
+static void replace_diverged_curve(struct host_fit *k)
 {
 	struct correction *c = k->correction;
 
@@ -352,8 +353,8 @@ static void reject_diverged(struct host_fit *k)
  * @margin: scratch space for the margin of each link, with its current value. *freedom: effective
  * degrees of freedom of the curve, if it becomes that of a steered clock.
  */
-static int doubt_curve_with(struct host_fit *k, const struct link *links, size_t num_links,
-			    double *margin, double *freedom)
+static int try_steered_curve_with(struct host_fit *k, const struct link *links, size_t num_links,
+				  double *margin, double *freedom)
 {
 	struct correction *c = k->correction;
 	struct smooth_fit smooth = {
@@ -382,14 +383,14 @@ static int doubt_curve_with(struct host_fit *k, const struct link *links, size_t
 }
 
 /* If the curve is untrusted somewhere, the clock may be steered: try such a curve. */
-static int doubt_curve(struct host_fit *k, const struct link *links, size_t num_links,
-		       double *freedom)
+static int try_steered_curve(struct host_fit *k, const struct link *links, size_t num_links,
+			     double *freedom)
 {
 	double *margin = malloc((k->obs.links + 1) * sizeof(*margin));
 	int ret = -ENOMEM;
 
 	if (margin)
-		ret = doubt_curve_with(k, links, num_links, margin, freedom);
+		ret = try_steered_curve_with(k, links, num_links, margin, freedom);
 	free(margin);
 	return ret;
 }
@@ -411,7 +412,8 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
 	if (c->to <= c->from || !num_links)
 		return 0;
 	/* The span is so short that no oscillator drifts visibly. */
-	if (!had_curve && drift * span * span / 8 < VISIBLE && !count_inverted(c, links, num_links))
+	if (!had_curve && drift * span * span / 8 < VISIBLE &&
+	    !count_inverted_messages(c, links, num_links))
 		return 0;
 	c->curve = (struct spline){ 0 };
 	c->steered = false;
@@ -427,21 +429,21 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
 	if (!k.margin)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = follow(&k);
+		ret = run_rounds(&k);
 	if (!ret)
 		ret = check_change_points(&k, links, num_links);
 	if (!ret)
-		reject_diverged(&k);
+		replace_diverged_curve(&k);
 	if (!ret)
 		ret = refine(&k);
 	if (!ret) {
 		c->expected_error = k.best.coefs ? placement_expected_error(&k, &k.best) :
 						   k.obs.direction[0].mean;
-		widen_to_messages(c, &k.obs);
+		widen_change_points(c, &k.obs);
 	}
 	freedom = (double)k.best.coefs;
 	if (!ret && k.best.coefs)
-		ret = doubt_curve(&k, links, num_links, &freedom);
+		ret = try_steered_curve(&k, links, num_links, &freedom);
 	if (!ret) {
 		c->mean_delay = host_fit_mean_delay_beyond(&k, freedom);
 		c->curve = k.best;
@@ -451,7 +453,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
 	}
 	/* Later rounds start from a curve instead of a line. */
 	if (!ret && !had_curve)
-		prefer_line(c, &line, links, num_links);
+		prefer_line_to_curve(c, &line, links, num_links);
 	observations_release(&k.obs);
 	initial_fit_release(&k.initial);
 	spline_free(&k.best);
@@ -463,7 +465,7 @@ int host_fit(struct correction *c, const struct link *links, size_t num_links, d
  * Set the coefficients to the initial fit's values at their abscissae (I. J. Schoenberg, "On spline
  * functions", 1967).
  */
-static int curve_of_start(struct spline *s, struct initial_fit *start, double span)
+static int curve_from_initial_fit(struct spline *s, struct initial_fit *start, double span)
 {
 	int ret = spline_new(s, 0, span, start->num ? start->num : 1, NULL, 0);
 
@@ -488,7 +490,7 @@ int host_fit_start(struct correction *c, const struct link *links, size_t num_li
 	if (!ret)
 		ret = initial_fit_find(&start, &obs, c);
 	if (!ret)
-		ret = curve_of_start(&c->curve, &start, (double)(c->to - c->from));
+		ret = curve_from_initial_fit(&c->curve, &start, (double)(c->to - c->from));
 	spline_compact(&c->curve);
 	c->intervals = 0;
 	observations_release(&obs);

@@ -83,7 +83,7 @@ static bool middle_of_window(const struct observations *p, size_t *at, double en
 }
 
 /* Fit the residuals of an earlier fit. */
-static int middle(struct initial_fit *r, struct initial_fit *beyond, struct observations *p)
+static int find_middles(struct initial_fit *r, struct initial_fit *beyond, struct observations *p)
 {
 	size_t *at = calloc(2 * p->links + 1, sizeof(*at));
 	size_t most = observations_most_bins(p),
@@ -114,7 +114,7 @@ static int middle(struct initial_fit *r, struct initial_fit *beyond, struct obse
 }
 
 /* Move the median slope and offset to the straight part of the correction. */
-static int straighten(struct initial_fit *r, struct observations *p, struct correction *c)
+static int move_straight_part(struct initial_fit *r, struct observations *p, struct correction *c)
 {
 	size_t n = r->num, apart = n / SLOPE_PARTS ? n / SLOPE_PARTS : 1;
 	double *v = malloc((n + 1) * sizeof(*v)), slope = 0, offset;
@@ -146,9 +146,9 @@ int initial_fit_find(struct initial_fit *r, struct observations *p, struct corre
 		initial_fit_release(&last);
 		last = *r;
 		*r = (struct initial_fit){ 0 };
-		ret = middle(r, &last, p);
+		ret = find_middles(r, &last, p);
 		if (!ret)
-			ret = straighten(r, p, c);
+			ret = move_straight_part(r, p, c);
 	}
 	initial_fit_release(&last);
 	return ret;

@@ -12,8 +12,8 @@
  * Return the limit of a host's correction, from below or above, that a message (x, y) of a link
  * implies, less the straight correction.
  */
-static struct observation bear(const struct correction *c, const struct link *l, int64_t x,
-			       int64_t y)
+static struct observation observation_of_message(const struct correction *c, const struct link *l,
+						 int64_t x, int64_t y)
 {
 	int64_t own = l->first ? x : x + y, other = l->first ? x + y : x, ref;
 	double d = (double)(own - c->from), rest;
@@ -46,7 +46,7 @@ static uint32_t gather_corners(struct observations *p, const struct correction *
 		struct observation *s = &p->obs[p->num];
 		int64_t y = b->corner[n].y;
 
-		*s = bear(c, l, b->corner[n].x, cloud ? -y : y);
+		*s = observation_of_message(c, l, b->corner[n].x, cloud ? -y : y);
 		/* Skip times that a false timestamp caused. */
 		if (s->t >= 0 && s->t <= p->span)
 			p->num++;
@@ -60,7 +60,8 @@ static uint32_t gather_corners(struct observations *p, const struct correction *
  * The score at the mean time of a bin and the constraints that balance it could then fall into
  * different intervals.
  */
-static void share_out(struct observations *p, struct obs_direction *dir, const struct obs_bin *h)
+static void make_bins_of_observations(struct observations *p, struct obs_direction *dir,
+				      const struct obs_bin *h)
 {
 	uint32_t left = h->messages;
 
@@ -106,13 +107,13 @@ static void gather_side(struct observations *p, const struct correction *c,
 		h.gathered = h.num;
 		dir->messages += b->messages;
 		if (l->thin || l->few_bins)
-			share_out(p, dir, &h);
+			make_bins_of_observations(p, dir, &h);
 		else
 			dir->bin[dir->bins++] = h;
 	}
 }
 
-static int by_bin_time(const void *a, const void *b)
+static int compare_bins_by_time(const void *a, const void *b)
 {
 	const struct obs_bin *p = a, *q = b;
 
@@ -134,7 +135,7 @@ static void gather_direction(struct observations *p, const struct correction *c,
 			gather_side(p, c, links, i, cloud, dir);
 	}
 	if (dir->bins && (to > from + 1 || links[from].few_bins))
-		qsort(dir->bin, dir->bins, sizeof(*dir->bin), by_bin_time);
+		qsort(dir->bin, dir->bins, sizeof(*dir->bin), compare_bins_by_time);
 	p->messages[side] += dir->messages;
 }
 

@@ -57,7 +57,7 @@
 /* ---- one number of intervals ------------------------------------------- */
 
 /* Continuation from wide scales to the final ones. */
-static int anneal(struct fit *f, double *cost)
+static int solve_by_narrowing_scales(struct fit *f, double *cost)
 {
 	int ret = 0;
 
@@ -67,7 +67,7 @@ static int anneal(struct fit *f, double *cost)
 }
 
 /* Return the number of parts of the largest direction that have GROUP_MESSAGES each. */
-static size_t most_parts(const struct host_fit *k)
+static size_t max_parts(const struct host_fit *k)
 {
 	uint64_t most = 1;
 
@@ -81,7 +81,7 @@ static size_t most_parts(const struct host_fit *k)
 static int reject_outliers(struct host_fit *k, size_t intervals)
 {
 	size_t least = (constraints_spans(k, intervals) + 1) * CONSTRAINT_SUBINTERVALS;
-	size_t rejected, n = most_parts(k);
+	size_t rejected, n = max_parts(k);
 	int ret;
 
 	/* Large outliers first, because they hide smaller ones. */
@@ -120,7 +120,7 @@ static int fit_and_reject(struct host_fit *k, struct fit *f, size_t intervals)
 }
 
 /* Set up a fit whose constraints are relative to the best curve. */
-static int set_up(const struct host_fit *k, struct fit *f, size_t intervals)
+static int set_up_fit(const struct host_fit *k, struct fit *f, size_t intervals)
 {
 	size_t n = intervals ? intervals : 1;
 	int ret = constraints_fit_new(f, k, n);
@@ -134,16 +134,16 @@ static int set_up(const struct host_fit *k, struct fit *f, size_t intervals)
 }
 
 /* Find the least-squares start of a fit; *residual: see fit_start(). */
-static int start(const struct host_fit *k, struct fit *f, size_t intervals, double *residual)
+static int start_fit(const struct host_fit *k, struct fit *f, size_t intervals, double *residual)
 {
-	int ret = set_up(k, f, intervals);
+	int ret = set_up_fit(k, f, intervals);
 
 	return ret ? ret : fit_start(f, residual);
 }
 
 int order_begin_at_best(const struct host_fit *k, struct fit *f, size_t intervals)
 {
-	int ret = set_up(k, f, intervals);
+	int ret = set_up_fit(k, f, intervals);
 
 	if (ret)
 		return ret;
@@ -157,7 +157,7 @@ static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals, b
 			  double *cost)
 {
 	double residual;
-	int ret = start(k, f, intervals, &residual);
+	int ret = start_fit(k, f, intervals, &residual);
 
 	if (!ret && rejecting)
 		ret = fit_and_reject(k, f, intervals ? intervals : 1);
@@ -166,15 +166,15 @@ static int fit_from_start(struct host_fit *k, struct fit *f, size_t intervals, b
 	if (ret)
 		return ret;
 	constraints_set(f, k);
-	return anneal(f, cost);
+	return solve_by_narrowing_scales(f, cost);
 }
 
 /*
  * Fit again by the observations that are lowest relative to that curve. Repeat while some are
  * rejected.
  */
-static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting,
-			 double *cost)
+static int fit_by_lowest_observations(struct host_fit *k, struct fit *f, size_t intervals,
+				      bool rejecting, double *cost)
 {
 	size_t rejected = 1;
 	int ret = 0;
@@ -195,7 +195,8 @@ static int fit_by_lowest(struct host_fit *k, struct fit *f, size_t intervals, bo
 }
 
 /* Fit, and reject outliers first if @rejecting. */
-static int fit(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting, double *cost)
+static int fit_order(struct host_fit *k, struct fit *f, size_t intervals, bool rejecting,
+		     double *cost)
 {
 	int ret;
 
@@ -207,17 +208,17 @@ static int fit(struct host_fit *k, struct fit *f, size_t intervals, bool rejecti
 		if (!ret)
 			ret = fit_solve(f, 1, STEPS_LAST, cost);
 	}
-	return ret ? ret : fit_by_lowest(k, f, intervals, rejecting, cost);
+	return ret ? ret : fit_by_lowest_observations(k, f, intervals, rejecting, cost);
 }
 
 int order_fit(struct host_fit *k, struct fit *f, size_t intervals, double *cost)
 {
-	return fit(k, f, intervals, true, cost);
+	return fit_order(k, f, intervals, true, cost);
 }
 
 /* ---- how many intervals? ----------------------------------------------- */
 
-static size_t most_intervals(const struct host_fit *k)
+static size_t max_intervals(const struct host_fit *k)
 {
 	const uint64_t *m = k->obs.messages;
 	size_t bins = host_fit_fewest_bins(k) / MIN_BINS;
@@ -242,13 +243,13 @@ static size_t most_intervals(const struct host_fit *k)
  * Return the next larger number of intervals: twice as many. After a straight line, more than 1 if
  * change points already add intervals, to which 1 would add little.
  */
-static size_t more_intervals(const struct host_fit *k, size_t intervals)
+static size_t next_more_intervals(const struct host_fit *k, size_t intervals)
 {
 	return intervals ? 2 * intervals : 1 + k->correction->num_changes / 2;
 }
 
 /* Return the next smaller number of intervals: half as many. */
-static size_t fewer_intervals(const struct host_fit *k, size_t intervals)
+static size_t next_fewer_intervals(const struct host_fit *k, size_t intervals)
 {
 	return intervals <= 1 + k->correction->num_changes / 2 ? 0 : intervals / 2;
 }
@@ -257,18 +258,18 @@ static size_t fewer_intervals(const struct host_fit *k, size_t intervals)
  * Find the number of intervals from which computing the likelihood is useful, by least squares,
  * which are fast. *enough: the number that explains everything.
  */
-static int first_intervals(struct host_fit *k, size_t *first, size_t *enough)
+static int find_initial_intervals(struct host_fit *k, size_t *first, size_t *enough)
 {
 	double residual[32], least = HUGE_VAL, scatter = 0;
 	int n = 0, ret = 0;
 
 	*first = *enough = 0;
 	host_fit_set_residuals(k, &k->best);
-	for (size_t p = 0; p <= most_intervals(k) && n < 32 && least > CLOSE * scatter;
-	     p = more_intervals(k, p)) {
+	for (size_t p = 0; p <= max_intervals(k) && n < 32 && least > CLOSE * scatter;
+	     p = next_more_intervals(k, p)) {
 		struct fit f;
 
-		ret = start(k, &f, p, &residual[n]);
+		ret = start_fit(k, &f, p, &residual[n]);
 		scatter = k->obs.direction[0].mean * CONSTRAINT_SUBINTERVALS *
 			  (double)constraints_spans(k, p + 1) /
 			  (double)k->obs.direction[0].messages;
@@ -278,7 +279,7 @@ static int first_intervals(struct host_fit *k, size_t *first, size_t *enough)
 		least = fmin(least, residual[n++]);
 		*enough = p;
 	}
-	for (int i = 0; i < n; i++, *first = more_intervals(k, *first))
+	for (int i = 0; i < n; i++, *first = next_more_intervals(k, *first))
 		if (residual[i] <= FAR_FACTOR * least + FAR)
 			break;
 	return 0;
@@ -299,7 +300,7 @@ static int try_intervals(struct host_fit *k, size_t intervals, bool rejecting)
 {
 	double cost = 0;
 	struct fit f;
-	int ret = fit(k, &f, intervals, rejecting, &cost);
+	int ret = fit_order(k, &f, intervals, rejecting, &cost);
 
 	if (intervals > k->correction->tried)
 		k->correction->tried = intervals;
@@ -322,8 +323,8 @@ static int search_upward(struct host_fit *k, size_t intervals, int patience)
 	int worse = 0, ret = 0;
 
 	while (ret >= 0 && worse < patience) {
-		intervals = more_intervals(k, intervals);
-		if (intervals > most_intervals(k))
+		intervals = next_more_intervals(k, intervals);
+		if (intervals > max_intervals(k))
 			break;
 		ret = try_intervals(k, intervals, false);
 		worse = ret ? 0 : worse + 1;
@@ -337,7 +338,7 @@ static int search_downward(struct host_fit *k, size_t intervals)
 	int ret = 1;
 
 	while (ret > 0 && intervals) {
-		intervals = fewer_intervals(k, intervals);
+		intervals = next_fewer_intervals(k, intervals);
 		ret = try_intervals(k, intervals, false);
 	}
 	return ret < 0 ? ret : 0;
@@ -348,7 +349,7 @@ static int search_downward(struct host_fit *k, size_t intervals)
  * longer, and fewer intervals seem sufficient. So fit again with the delays relative to that curve.
  * With two hosts, or thin links, the second fit would follow errors more closely.
  */
-static int fit_first(struct host_fit *k, size_t intervals)
+static int fit_initial_intervals(struct host_fit *k, size_t intervals)
 {
 	int ret;
 
@@ -369,16 +370,16 @@ static int fit_first(struct host_fit *k, size_t intervals)
  * Reject outliers relative to curves of fewer intervals, which follow them less: from @first
  * intervals to before @last.
  */
-static int reject_upward(struct host_fit *k, size_t first, size_t last)
+static int reject_by_fewer_intervals(struct host_fit *k, size_t first, size_t last)
 {
 	int ret = 0;
 
-	for (; !ret && first < last; first = more_intervals(k, first)) {
+	for (; !ret && first < last; first = next_more_intervals(k, first)) {
 		double residual;
 		struct fit f;
 
 		host_fit_set_residuals(k, &k->best);
-		ret = start(k, &f, first, &residual);
+		ret = start_fit(k, &f, first, &residual);
 		if (!ret)
 			ret = fit_and_reject(k, &f, first ? first : 1);
 		constraints_fit_free(&f);
@@ -387,7 +388,7 @@ static int reject_upward(struct host_fit *k, size_t first, size_t last)
 }
 
 /* Fit again with the same number of intervals, without the errors of others. */
-static int fit_again(struct host_fit *k)
+static int refit_same_intervals(struct host_fit *k)
 {
 	int ret;
 
@@ -405,7 +406,7 @@ static int fit_again(struct host_fit *k)
  * corrections. If the edge is soft, they determine less than assumed. Repeat until nothing changes.
  * Skip this with several links, whose hosts' errors would look like a soft edge.
  */
-static int soften(struct host_fit *k)
+static int refit_with_softer_edge(struct host_fit *k)
 {
 	int ret = 0;
 
@@ -427,25 +428,25 @@ static int soften(struct host_fit *k)
 int order_choose(struct host_fit *k)
 {
 	const struct correction *c = k->correction;
-	size_t known = k->intervals, most = most_intervals(k), first, enough = known;
+	size_t known = k->intervals, most = max_intervals(k), first, enough = known;
 	int ret = 0;
 
 	if (c->settled && !c->num_changes && (known || k->best.coefs) && known <= most)
-		return fit_again(k);
+		return refit_same_intervals(k);
 	if (!known) {
-		ret = first_intervals(k, &first, &enough);
+		ret = find_initial_intervals(k, &first, &enough);
 		if (!ret && !c->others)
-			ret = reject_upward(k, first, enough);
+			ret = reject_by_fewer_intervals(k, first, enough);
 	}
 	if (enough < c->others)
 		enough = c->others;
 	if (enough > most)
 		enough = most;
 	if (!ret)
-		ret = fit_first(k, enough);
+		ret = fit_initial_intervals(k, enough);
 	if (!ret)
 		ret = search_upward(k, enough, known && c->others ? 1 : 2);
 	if (!ret && k->intervals == enough)
 		ret = search_downward(k, enough);
-	return ret ? ret : soften(k);
+	return ret ? ret : refit_with_softer_edge(k);
 }

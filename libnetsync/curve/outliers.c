@@ -42,7 +42,7 @@ struct outlier_workspace {
 };
 
 /* Allocate scratch space: 0 or -ENOMEM; free it in any case. */
-static int workspace_new(struct outlier_workspace *d, const struct observations *p)
+static int outlier_workspace_new(struct outlier_workspace *d, const struct observations *p)
 {
 	size_t most = observations_most_bins(p) + 1;
 
@@ -52,7 +52,7 @@ static int workspace_new(struct outlier_workspace *d, const struct observations 
 	return d->group && d->inward && d->buffer ? 0 : -ENOMEM;
 }
 
-static void workspace_free(struct outlier_workspace *d)
+static void outlier_workspace_free(struct outlier_workspace *d)
 {
 	free(d->group);
 	free(d->inward);
@@ -63,7 +63,7 @@ static void workspace_free(struct outlier_workspace *d)
  * Predict the value at @t from @n groups. *leverage: factor by which its deviation is larger,
  * because @t is outside of the groups.
  */
-static double predict(const struct bin_group *g, size_t n, double t, double *leverage)
+static double predict_group(const struct bin_group *g, size_t n, double t, double *leverage)
 {
 	double v[NEIGHBOURS * (NEIGHBOURS - 1) / 2], slope, least, most;
 	size_t m = 0;
@@ -87,7 +87,7 @@ static double predict(const struct bin_group *g, size_t n, double t, double *lev
  * Reject the observations of a bin whose residuals are below a limit. They stay behind those kept,
  * so that restoring the number restores them.
  */
-static size_t reject_below(struct observations *p, struct obs_bin *h, int side, double limit)
+static size_t reject_bin_below(struct observations *p, struct obs_bin *h, int side, double limit)
 {
 	size_t rejected = 0;
 
@@ -108,8 +108,8 @@ static size_t reject_below(struct observations *p, struct obs_bin *h, int side, 
 }
 
 /* Do bins lie in the window of a change point, where no curve is known? */
-static bool near_change(const struct correction *c, const struct obs_direction *dir, size_t first,
-			size_t last)
+static bool is_near_change_point(const struct correction *c, const struct obs_direction *dir,
+				 size_t first, size_t last)
 {
 	double from = dir->bin[first].t, to = dir->bin[last].t;
 
@@ -125,9 +125,9 @@ size_t outliers_reject_below(struct observations *p, const struct correction *c,
 {
 	struct obs_direction *dir = &p->direction[direction];
 
-	if (near_change(c, dir, bin, bin))
+	if (is_near_change_point(c, dir, bin, bin))
 		return 0;
-	return reject_below(p, &dir->bin[bin], (int)(direction & 1), limit);
+	return reject_bin_below(p, &dir->bin[bin], (int)(direction & 1), limit);
 }
 
 /*
@@ -135,7 +135,7 @@ size_t outliers_reject_below(struct observations *p, const struct correction *c,
  * the median slope from each to the next of NEIGHBOURS, of which a step spoils one. If a clock was
  * stepped or stood still near an end of a trace, the groups beyond agree only with each other.
  */
-static double predict_at_end(const struct bin_group *g, size_t n, size_t i, double *leverage)
+static double predict_group_at_end(const struct bin_group *g, size_t n, size_t i, double *leverage)
 {
 	const struct bin_group *near = i < FEW ? g : &g[n - NEIGHBOURS];
 	const struct bin_group *end = i < FEW ? g : &g[n - FEW];
@@ -161,18 +161,18 @@ static double predict_at_end(const struct bin_group *g, size_t n, size_t i, doub
  * Return how far inward of both predictions a group is. If the first prediction is already not more
  * than @most, skip the second.
  */
-static double inward_of(const struct bin_group *g, size_t n, size_t i, double most)
+static double inward_distance_of_group(const struct bin_group *g, size_t n, size_t i, double most)
 {
 	size_t before = i < NEIGHBOURS ? i : NEIGHBOURS;
 	size_t after = n - 1 - i < NEIGHBOURS ? n - 1 - i : NEIGHBOURS;
 	double leverage, least, r, v;
 
-	least = before < FEW ? predict_at_end(g, n, i, &leverage) :
-			       predict(&g[i - before], before, g[i].t, &leverage);
+	least = before < FEW ? predict_group_at_end(g, n, i, &leverage) :
+			       predict_group(&g[i - before], before, g[i].t, &leverage);
 	least -= g[i].y;
 	if (least > most) {
-		v = after < FEW ? predict_at_end(g, n, i, &r) :
-				  predict(&g[i + 1], after, g[i].t, &r);
+		v = after < FEW ? predict_group_at_end(g, n, i, &r) :
+				  predict_group(&g[i + 1], after, g[i].t, &r);
 		v -= g[i].y;
 		if (v < least) {
 			least = v;
@@ -183,7 +183,7 @@ static double inward_of(const struct bin_group *g, size_t n, size_t i, double mo
 }
 
 /* A group is not inward if more than two neighbours on either side are lower. */
-static bool is_inner(const struct bin_group *g, size_t n, size_t i)
+static bool group_is_inner(const struct bin_group *g, size_t n, size_t i)
 {
 	size_t below[2] = { 0, 0 };
 
@@ -206,26 +206,28 @@ double outliers_judge(const struct bin_group *g, size_t n, double resolution, do
 	if (n < NEIGHBOURS + 1)
 		return HUGE_VAL;
 	for (size_t i = 0; i < n; i += every) {
-		inward[i] = inward_of(g, n, i, -HUGE_VAL);
+		inward[i] = inward_distance_of_group(g, n, i, -HUGE_VAL);
 		buffer[looked++] = fabs(inward[i]);
 	}
 	most = OUTLIER * fmax(statistics_median(buffer, looked), 1) + resolution;
 	for (size_t i = 0; i < n; i++)
 		if (i % every)
-			inward[i] = is_inner(g, n, i) ? 0 : inward_of(g, n, i, most);
+			inward[i] = group_is_inner(g, n, i) ?
+					    0 :
+					    inward_distance_of_group(g, n, i, most);
 	return most;
 }
 
-static void spare_ends(double *inward, size_t n)
+static void spare_groups_at_ends(double *inward, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (i < FEW || n - 1 - i < FEW)
 			inward[i] = 0;
 }
 
-static size_t reject_in(struct observations *p, const struct correction *c,
-			struct obs_direction *dir, int side, double messages,
-			struct outlier_workspace *d)
+static size_t reject_of_direction(struct observations *p, const struct correction *c,
+				  struct obs_direction *dir, int side, double messages,
+				  struct outlier_workspace *d)
 {
 	struct bin_group *g = d->group;
 	size_t n = observations_group(p, dir, side, messages, g);
@@ -235,17 +237,17 @@ static size_t reject_in(struct observations *p, const struct correction *c,
 	if (isinf(most))
 		return 0;
 	if (messages > GROUP_MESSAGES && n < FEW_GROUPS)
-		spare_ends(d->inward, n);
+		spare_groups_at_ends(d->inward, n);
 	for (size_t i = 0; i < n; i++)
 		wrong += d->inward[i] > most;
 	/* So many inward groups are not outliers. */
 	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++) {
 		double limit = g[i].y + d->inward[i] - most;
 
-		if (d->inward[i] <= most || near_change(c, dir, g[i].from, g[i].to - 1))
+		if (d->inward[i] <= most || is_near_change_point(c, dir, g[i].from, g[i].to - 1))
 			continue;
 		for (size_t j = g[i].from; j < g[i].to; j++)
-			rejected += reject_below(p, &dir->bin[j], side, limit);
+			rejected += reject_bin_below(p, &dir->bin[j], side, limit);
 	}
 	return rejected;
 }
@@ -254,7 +256,7 @@ int outliers_reject(struct observations *p, const struct correction *c, size_t p
 		    size_t *rejected)
 {
 	struct outlier_workspace d;
-	int ret = workspace_new(&d, p);
+	int ret = outlier_workspace_new(&d, p);
 
 	*rejected = 0;
 	for (size_t i = 0; i < 2 * p->links && !ret; i++) {
@@ -264,11 +266,11 @@ int outliers_reject(struct observations *p, const struct correction *c, size_t p
 
 		/* Search twice, because outliers disturb the predictions of their neighbours. */
 		for (int look = 0; look < 2 && more; look++) {
-			more = reject_in(p, c, dir, (int)(i & 1), fmax(messages, GROUP_MESSAGES),
-					 &d);
+			more = reject_of_direction(p, c, dir, (int)(i & 1),
+						   fmax(messages, GROUP_MESSAGES), &d);
 			*rejected += more;
 		}
 	}
-	workspace_free(&d);
+	outlier_workspace_free(&d);
 	return ret;
 }

@@ -130,7 +130,7 @@ static double time_on_other(const struct correction *c, double t, const struct c
  * Is it unknown on which side of a phase step of the other host a time lies? Constraints near the
  * host's own steps are already omitted.
  */
-static bool other_side(const struct correction *other, double t)
+static bool is_near_step_of_other_host(const struct correction *other, double t)
 {
 	for (size_t i = 0; i < other->num_changes; i++) {
 		const struct change_point *b = &other->change[i];
@@ -152,7 +152,7 @@ static void add_constraint(struct pair_terms *p, const struct setup *s, const st
 	if (!l->first)
 		return;
 	t[1] = time_on_other(s->host.correction, t[0], l->other);
-	if (other_side(l->other, t[1]))
+	if (is_near_step_of_other_host(l->other, t[1]))
 		return;
 	p->constraint[p->num_constraints++] = (struct pair_constraint){
 		.room = w->side == ABOVE ? -v : v,
@@ -168,8 +168,8 @@ static void add_constraint(struct pair_terms *p, const struct setup *s, const st
  * Add the constraints of pairs with few messages, which are merged into one link: all of their
  * observations.
  */
-static void add_pooled(struct pair_terms *p, const struct setup *s, const struct link *links,
-		       size_t direction)
+static void add_constraints_of_merged_links(struct pair_terms *p, const struct setup *s,
+					    const struct link *links, size_t direction)
 {
 	const struct observations *obs = &s->host.obs;
 	const struct obs_direction *dir = &obs->direction[direction];
@@ -210,7 +210,7 @@ static int add_constraints(struct pair_terms *p, const struct setup *s, const st
 			add_constraint(p, s, &links[w->link], w);
 	}
 	for (size_t side = 0; obs->pooled && side < 2; side++)
-		add_pooled(p, s, links, 2 * last + side);
+		add_constraints_of_merged_links(p, s, links, 2 * last + side);
 	return 0;
 }
 
@@ -222,8 +222,8 @@ struct balance {
 	double press; /* sum of the scores */
 };
 
-static struct balance *balance_of(struct balance *b, const struct setup *s, uint32_t margin,
-				  uint32_t side, double t)
+static struct balance *balance_of_intervals(struct balance *b, const struct setup *s,
+					    uint32_t margin, uint32_t side, double t)
 {
 	const struct spline *curve = &s->fit.curve;
 
@@ -249,9 +249,10 @@ static void add_scores(struct pair_terms *p, const struct setup *s, const struct
 			continue;
 		score.t[0] = b->t;
 		score.t[1] = time_on_other(s->host.correction, b->t, l->other);
-		if (other_side(l->other, score.t[1]))
+		if (is_near_step_of_other_host(l->other, score.t[1]))
 			continue;
-		balance_of(balance, s, score.margin, score.side, b->t)->press += score.score;
+		balance_of_intervals(balance, s, score.margin, score.side, b->t)->press +=
+			score.score;
 		p->score[p->num_scores++] = score;
 	}
 }
@@ -274,14 +275,15 @@ static int set_scores(struct pair_terms *p, const struct setup *s, const struct 
 	for (size_t i = 0; i < p->num_constraints; i++) {
 		const struct pair_constraint *w = &p->constraint[i];
 
-		balance_of(balance, s, w->margin, w->side, w->u[0])->hold += CONSTRAINT_HOLD *
-									     w->sharp;
+		balance_of_intervals(balance, s, w->margin, w->side, w->u[0])->hold +=
+			CONSTRAINT_HOLD * w->sharp;
 	}
 	for (size_t i = 0; i < 2 * obs->links; i++)
 		add_scores(p, s, links, i, balance);
 	for (size_t i = 0; i < p->num_scores; i++) {
 		struct pair_score *w = &p->score[i];
-		const struct balance *b = balance_of(balance, s, w->margin, w->side, w->t[0]);
+		const struct balance *b = balance_of_intervals(balance, s, w->margin, w->side,
+							       w->t[0]);
 
 		w->score *= fmin(b->hold / b->press, 1);
 	}

@@ -29,7 +29,7 @@
 #define SIGNIFICANT 6
 
 /* Return the level and slope on either side of t, by differences over h. */
-static struct ends ends_at(const struct spline *s, double t, double h)
+static struct ends curve_ends_at(const struct spline *s, double t, double h)
 {
 	struct ends e;
 
@@ -51,7 +51,7 @@ static bool place_change_point(struct host_fit *k, struct change_point *b, const
 			       double error)
 {
 	double h = k->obs.span / (double)s->coefs / DIFFERENCE_PARTS, late;
-	struct ends e = ends_at(s, b->t, h);
+	struct ends e = curve_ends_at(s, b->t, h);
 	double offset = e.level[1] - e.level[0];
 	double drift = k->drift * b->window;
 
@@ -71,7 +71,7 @@ static bool place_change_point(struct host_fit *k, struct change_point *b, const
 	return fabs(offset) > fmax(SIGNIFICANT * error, drift * b->window);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_change_points_by_time(const void *a, const void *b)
 {
 	const struct change_point *p = a, *q = b;
 
@@ -126,7 +126,7 @@ static int split_change_points(struct host_fit *k)
 	if (!more)
 		return -ENOMEM;
 	for (size_t i = 0; ret >= 0 && i < c->num_changes; i++) {
-		struct ends e = ends_at(&k->best, c->change[i].t, h);
+		struct ends e = curve_ends_at(&k->best, c->change[i].t, h);
 
 		more[n] = c->change[i];
 		if (more[n].placed) {
@@ -164,7 +164,7 @@ static void place_change_points(struct host_fit *k, const struct spline *s)
 		if (place_change_point(k, &c->change[i], s, error))
 			c->change[n++] = c->change[i];
 	c->num_changes = n;
-	qsort(c->change, c->num_changes, sizeof(*c->change), by_time);
+	qsort(c->change, c->num_changes, sizeof(*c->change), compare_change_points_by_time);
 	thin_change_points(k);
 }
 

@@ -63,7 +63,7 @@ struct rate_workspace {
 	double *variance;	     /* prior of each bend */
 };
 
-static void workspace_free(struct rate_workspace *w)
+static void rate_workspace_free(struct rate_workspace *w)
 {
 	w->fit.change_variance = NULL;
 	constraints_fit_free(&w->fit);
@@ -72,7 +72,7 @@ static void workspace_free(struct rate_workspace *w)
 	free(w->variance);
 }
 
-static int workspace_new(struct rate_workspace *w, const struct host_fit *k, size_t intervals)
+static int rate_workspace_new(struct rate_workspace *w, const struct host_fit *k, size_t intervals)
 {
 	size_t n;
 
@@ -88,7 +88,7 @@ static int workspace_new(struct rate_workspace *w, const struct host_fit *k, siz
 
 /* ---- the fit ------------------------------------------------------------ */
 
-static void sharpen(struct rate_workspace *w)
+static void set_scales_by_deviation(struct rate_workspace *w)
 {
 	struct fit *f = &w->fit;
 
@@ -100,8 +100,8 @@ static void sharpen(struct rate_workspace *w)
 }
 
 /* Set constraints by the residuals of a curve. 0 or -ENOMEM. */
-static int look_again(struct rate_workspace *w, struct host_fit *k, const struct spline *curve,
-		      size_t intervals)
+static int reset_constraints(struct rate_workspace *w, struct host_fit *k,
+			     const struct spline *curve, size_t intervals)
 {
 	int ret;
 
@@ -113,7 +113,7 @@ static int look_again(struct rate_workspace *w, struct host_fit *k, const struct
 }
 
 /* Begin in the middle between both directions, with the initial variances of changes of rate. */
-static int start(struct rate_workspace *w, struct host_fit *k, size_t intervals)
+static int start_rate_fit(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 {
 	struct fit *f = &w->fit;
 	const struct spline none = { 0 };
@@ -125,12 +125,12 @@ static int start(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 	observations_set_residuals(&k->obs, NULL, NULL);
 	ret = outliers_reject(&k->obs, k->correction, 0, &rejected);
 	if (!ret)
-		ret = look_again(w, k, &none, intervals);
+		ret = reset_constraints(w, k, &none, intervals);
 	if (!ret)
 		ret = fit_start(f, &residual);
 	/* Delays relative to the initial fit, if there is one, are more accurate. */
 	if (!ret && !k->initial.num)
-		ret = look_again(w, k, &f->curve, intervals);
+		ret = reset_constraints(w, k, &f->curve, intervals);
 	if (!ret)
 		ret = uncertainty_find(f, w->deviation, w->change);
 	bend_variances_begin(w->variance, &f->curve);
@@ -138,16 +138,16 @@ static int start(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 	return ret;
 }
 
-static int fit(struct rate_workspace *w, struct host_fit *k, size_t intervals)
+static int fit_in_rounds(struct rate_workspace *w, struct host_fit *k, size_t intervals)
 {
 	struct fit *f = &w->fit;
-	int ret = start(w, k, intervals);
+	int ret = start_rate_fit(w, k, intervals);
 	double cost;
 
 	for (int round = 0; !ret && round < BEND_VARIANCE_ROUNDS; round++) {
 		if (round) {
-			ret = look_again(w, k, &f->curve, intervals);
-			sharpen(w);
+			ret = reset_constraints(w, k, &f->curve, intervals);
+			set_scales_by_deviation(w);
 		}
 		if (!ret)
 			ret = fit_solve(f, round ? 1 : FIRST_SCALE, STEPS, &cost);
@@ -165,8 +165,8 @@ static int fit(struct rate_workspace *w, struct host_fit *k, size_t intervals)
  * Return the negative log likelihood of a curve, less terms that do not depend on it, with the same
  * scales for all curves.
  */
-static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
-		      const struct spline *s, const double *margin)
+static double cost_of_curve(const struct rate_workspace *w, const struct host_fit *k,
+			    const struct spline *s, const double *margin)
 {
 	const struct observations *p = &k->obs;
 	double cost = 0;
@@ -197,7 +197,8 @@ static double cost_of(const struct rate_workspace *w, const struct host_fit *k,
 #define SET 1e6
 
 /* Is a change point so close to another that the step of the latter hides its time? */
-static bool near_set(const struct change_point *change, size_t num, const struct change_point *c)
+static bool is_near_step(const struct change_point *change, size_t num,
+			 const struct change_point *c)
 {
 	for (size_t i = 0; i < num; i++) {
 		const struct change_point *b = &change[i];
@@ -215,7 +216,7 @@ size_t rate_changes_keep_sets(struct change_point *to, const struct change_point
 	size_t n = 0;
 
 	for (size_t i = 0; i < num; i++)
-		if ((small && change[i].phase_step) || near_set(change, num, &change[i]))
+		if ((small && change[i].phase_step) || is_near_step(change, num, &change[i]))
 			to[n++] = change[i];
 	return n;
 }
@@ -224,7 +225,7 @@ size_t rate_changes_keep_sets(struct change_point *to, const struct change_point
  * Return the number of intervals of a grid that is @finer times finer. @longest: longest silence,
  * ns.
  */
-static size_t intervals_of(const struct host_fit *k, size_t finer, double longest)
+static size_t count_grid_intervals(const struct host_fit *k, size_t finer, double longest)
 {
 	const uint64_t *m = k->obs.messages;
 	size_t most = (size_t)(m[0] < m[1] ? m[0] : m[1]) / (MESSAGES / finer);
@@ -242,15 +243,15 @@ int rate_changes_intervals(const struct host_fit *k, size_t *coarse, size_t *fin
 	int ret = silences_find(&s, &k->obs);
 	double longest = ret ? 0 : silences_longest(&s);
 
-	*coarse = intervals_of(k, 1, longest);
-	*fine = intervals_of(k, FINER, longest);
+	*coarse = count_grid_intervals(k, 1, longest);
+	*fine = count_grid_intervals(k, FINER, longest);
 	if (*coarse < MIN_INTERVALS)
 		*coarse = 0;
 	silences_release(&s);
 	return ret;
 }
 
-static void keep(struct host_fit *k, struct rate_workspace *w)
+static void keep_as_best(struct host_fit *k, struct rate_workspace *w)
 {
 	spline_free(&k->best);
 	k->best = w->fit.curve;
@@ -262,7 +263,7 @@ static void keep(struct host_fit *k, struct rate_workspace *w)
  * Return the largest excess of the minimum delay, ns; excesses found before are discarded. < 0:
  * -ENOMEM.
  */
-static double most_excess(struct host_fit *k)
+static double find_largest_excess(struct host_fit *k)
 {
 	double most = 0;
 	int ret = delays_find_minima(&k->obs, k->drift);
@@ -282,14 +283,14 @@ static double most_excess(struct host_fit *k)
  * Does the new curve explain changes of the clock that the smooth curve misses, and not wrong
  * messages?
  */
-static bool explains(const struct host_fit *k, const struct smooth_fit *smooth)
+static bool explains_clock_changes(const struct host_fit *k, const struct smooth_fit *smooth)
 {
 	return host_fit_mean_delay(k) <= WORSE * smooth->delay &&
 	       (double)observations_rejected(&k->obs) <= EXPLAINED * (double)smooth->rejected;
 }
 
 /* Return the largest margin, ns. */
-static double largest(const double *v, size_t n)
+static double largest_margin(const double *v, size_t n)
 {
 	double most = 0;
 
@@ -298,34 +299,34 @@ static double largest(const double *v, size_t n)
 	return most;
 }
 
-static int try_changes(struct host_fit *k, const struct smooth_fit *smooth, size_t intervals,
-		       double *freedom)
+static int try_rate_changes(struct host_fit *k, const struct smooth_fit *smooth, size_t intervals,
+			    double *freedom)
 {
 	const double *margin = *freedom > 0 ? k->margin : smooth->margin;
 	const double now = *freedom > 0 ? *freedom : (double)k->best.coefs;
 	double more = *freedom > 0 ? 0 : STEERED_COST, then = 0, excess = 0;
 	struct rate_workspace w;
-	int ret = workspace_new(&w, k, intervals);
+	int ret = rate_workspace_new(&w, k, intervals);
 
 	if (!ret)
-		ret = fit(&w, k, intervals);
+		ret = fit_in_rounds(&w, k, intervals);
 	if (!ret) {
 		host_fit_set_residuals(k, &w.fit.curve);
 		ret = delays_set_means(&k->obs);
 		then = bend_variances_freedom(w.variance, w.change, w.fit.curve.coefs - 2);
 	}
 	if (!ret)
-		excess = most_excess(k);
+		excess = find_largest_excess(k);
 	if (excess < 0)
 		ret = (int)excess;
-	if (!ret && excess <= LIFTED * largest(w.fit.margin, k->obs.links) &&
-	    spline_steepest(&w.fit.curve) <= STEEPEST && explains(k, smooth) &&
-	    cost_of(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then + more <
-		    cost_of(&w, k, &k->best, margin) + FREEDOM_COST * now) {
-		keep(k, &w);
+	if (!ret && excess <= LIFTED * largest_margin(w.fit.margin, k->obs.links) &&
+	    spline_steepest(&w.fit.curve) <= STEEPEST && explains_clock_changes(k, smooth) &&
+	    cost_of_curve(&w, k, &w.fit.curve, w.fit.margin) + FREEDOM_COST * then + more <
+		    cost_of_curve(&w, k, &k->best, margin) + FREEDOM_COST * now) {
+		keep_as_best(k, &w);
 		*freedom = then;
 	}
-	workspace_free(&w);
+	rate_workspace_free(&w);
 	return ret;
 }
 
@@ -344,7 +345,7 @@ static int try_grid(struct host_fit *k, const struct smooth_fit *smooth, size_t 
 		c->num_changes = rate_changes_keep_sets(c->change, all, num_all, small);
 		/* Try again only if small steps are kept as well. */
 		if (!small || c->num_changes > sets)
-			ret = try_changes(k, smooth, intervals, freedom);
+			ret = try_rate_changes(k, smooth, intervals, freedom);
 		sets = c->num_changes;
 	}
 	free(c->change);

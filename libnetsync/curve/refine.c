@@ -51,7 +51,7 @@
  * plus the ratio of the curvature there to that of the prior. Margins, which the prior does not
  * cover, are taken as known.
  */
-static int evidence(struct fit *f, double cost, double *result)
+static int compute_evidence(struct fit *f, double cost, double *result)
 {
 	size_t n = f->curve.coefs;
 	double(*factor)[BAND] = malloc(n * sizeof(*factor));
@@ -78,7 +78,7 @@ static int try_walk(struct fit *f, double skew_walk, double *result)
 
 	f->skew_walk = skew_walk;
 	ret = fit_solve(f, 1, STEPS, &cost);
-	return ret ? ret : evidence(f, cost, result);
+	return ret ? ret : compute_evidence(f, cost, result);
 }
 
 /*
@@ -102,7 +102,7 @@ static int choose_walk(struct fit *f)
 }
 
 /* Return the scale of a constraint if only the density of messages counts, ns. */
-static double usual_scale(const struct fit *f, const struct soft_constraint *w)
+static double scale_by_density(const struct fit *f, const struct soft_constraint *w)
 {
 	return constraints_scale(f, w->link, w->interval);
 }
@@ -116,7 +116,7 @@ static void find_least_scales(const struct fit *f, double *least)
 		const struct soft_constraint *w = &f->constraint[i];
 		double scale = 1 / w->sharp;
 
-		least[i] = scale > LIFTED * usual_scale(f, w) ? scale : SHARPEST;
+		least[i] = scale > LIFTED * scale_by_density(f, w) ? scale : SHARPEST;
 	}
 }
 
@@ -125,7 +125,8 @@ static void set_scales(struct fit *f, const double *least, const double *deviati
 {
 	for (size_t i = 0; i < f->num_constraints; i++) {
 		struct soft_constraint *w = &f->constraint[i];
-		double scale = fmin(SOFT * deviation[w->interval], SOFTEST * usual_scale(f, w));
+		double scale = fmin(SOFT * deviation[w->interval],
+				    SOFTEST * scale_by_density(f, w));
 
 		w->sharp = 1 / fmax(scale, least[i]);
 	}

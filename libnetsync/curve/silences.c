@@ -8,7 +8,7 @@
 #include "curve/silences.h"
 #include "util/search.h"
 
-static int by_time(const void *a, const void *b)
+static int compare_silence_times(const void *a, const void *b)
 {
 	const double *p = a, *q = b;
 
@@ -16,7 +16,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Gather the times of one side. Each link is nearly in order. */
-static void gather(struct silences *s, const struct observations *p, int side)
+static void gather_times_of_side(struct silences *s, const struct observations *p, int side)
 {
 	for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {
 		const struct obs_direction *dir = &p->direction[i];
@@ -28,7 +28,7 @@ static void gather(struct silences *s, const struct observations *p, int side)
 				s->t[side][s->num[side]++] = p->obs[h->from + n].t;
 		}
 	}
-	qsort(s->t[side], s->num[side], sizeof(*s->t[side]), by_time);
+	qsort(s->t[side], s->num[side], sizeof(*s->t[side]), compare_silence_times);
 }
 
 int silences_find(struct silences *s, const struct observations *p)
@@ -38,7 +38,7 @@ int silences_find(struct silences *s, const struct observations *p)
 		s->t[side] = malloc((p->num + 1) * sizeof(*s->t[side]));
 		if (!s->t[side])
 			return -ENOMEM;
-		gather(s, p, side);
+		gather_times_of_side(s, p, side);
 	}
 	return 0;
 }

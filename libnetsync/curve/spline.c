@@ -13,14 +13,14 @@
 /* Regular knots keep this part of their distance from change points. Chosen. */
 #define CLEARANCE 0.5
 
-static void put(struct spline *s, double t, int times)
+static void put_knot(struct spline *s, double t, int times)
 {
 	while (times--)
 		s->knot[s->knots++] = t;
 }
 
 /* p += (a + b u) q */
-static void add_product(double p[4], double a, double b, const double q[4])
+static void add_product_of_cubics(double p[4], double a, double b, const double q[4])
 {
 	p[0] += a * q[0];
 	for (size_t i = 1; i < 4; i++)
@@ -47,8 +47,8 @@ static void set_basis(double basis[DEGREE + 1][4], const double *knot)
 			for (size_t i = 0; i < 4; i++)
 				part[i] = basis[k][i] / (right - left);
 			memcpy(basis[k], carry, sizeof(carry));
-			add_product(basis[k], right - knot[0], -width, part);
-			add_product(next, knot[0] - left, width, part);
+			add_product_of_cubics(basis[k], right - knot[0], -width, part);
+			add_product_of_cubics(next, knot[0] - left, width, part);
 			memcpy(carry, next, sizeof(carry));
 		}
 		memcpy(basis[d], carry, sizeof(carry));
@@ -90,18 +90,18 @@ int spline_new(struct spline *s, double from, double to, size_t intervals,
 		spline_free(s);
 		return -ENOMEM;
 	}
-	put(s, from, DEGREE + 1);
+	put_knot(s, from, DEGREE + 1);
 	for (size_t i = 1; i < intervals; i++) {
 		double t = from + step * (double)i;
 
 		for (; b < num_changes && change[b].t < t + CLEARANCE * step; b++)
-			put(s, change[b].t, change[b].times);
+			put_knot(s, change[b].t, change[b].times);
 		if (!b || t - change[b - 1].t > CLEARANCE * step)
-			put(s, t, 1);
+			put_knot(s, t, 1);
 	}
 	for (; b < num_changes; b++)
-		put(s, change[b].t, change[b].times);
-	put(s, to, DEGREE + 1);
+		put_knot(s, change[b].t, change[b].times);
+	put_knot(s, to, DEGREE + 1);
 	s->coefs = s->knots - DEGREE - 1;
 	if (set_intervals(s)) {
 		spline_free(s);
@@ -128,7 +128,7 @@ int spline_through(struct spline *s, const struct spline_vertex *v, size_t num)
 		const bool ends = i + 1 == num || v[i + 1].t == v[i].t;
 		const bool begins = !i || v[i - 1].t == v[i].t;
 
-		put(s, v[i].t, i && i + 1 < num ? 2 : DEGREE + 1);
+		put_knot(s, v[i].t, i && i + 1 < num ? 2 : DEGREE + 1);
 		s->coef[n++] = begins ? v[i].value :
 					v[i].value - v[i].slope * (v[i].t - v[i - 1].t) / DEGREE;
 		s->coef[n++] = ends ? v[i].value :

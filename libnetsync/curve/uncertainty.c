@@ -14,13 +14,13 @@
 #include "curve/uncertainty.h"
 
 /* Return an element of a symmetric matrix whose lower half is stored. */
-static double element(double (*z)[BAND], size_t i, size_t k)
+static double band_element(double (*z)[BAND], size_t i, size_t k)
 {
 	return i < k ? z[k][k - i] : z[i][i - k];
 }
 
 /* @factor: L; *z: the band of the inverse. Both as diagonals left of the main one. */
-static void invert(double (*factor)[BAND], double (*z)[BAND], size_t n)
+static void invert_band(double (*factor)[BAND], double (*z)[BAND], size_t n)
 {
 	for (size_t j = n; j-- > 0;) {
 		size_t end = j + BAND < n ? j + BAND : n;
@@ -29,14 +29,15 @@ static void invert(double (*factor)[BAND], double (*z)[BAND], size_t n)
 			double v = i == j ? 1 / factor[j][0] : 0;
 
 			for (size_t k = j + 1; k < end; k++)
-				v -= factor[k][k - j] * element(z, i, k);
+				v -= factor[k][k - j] * band_element(z, i, k);
 			z[i][i - j] = v / factor[j][0];
 		}
 	}
 }
 
 /* Return the variance of a weighted sum of @n coefficients from @first on. */
-static double variance_of(double (*z)[BAND], size_t first, const double *weight, size_t n)
+static double variance_of_weighted_sum(double (*z)[BAND], size_t first, const double *weight,
+				       size_t n)
 {
 	double sum = 0;
 
@@ -46,7 +47,7 @@ static double variance_of(double (*z)[BAND], size_t first, const double *weight,
 	return fmax(sum, 0);
 }
 
-static void set_deviations(const struct spline *c, double (*z)[BAND], double *deviation)
+static void set_curve_deviations(const struct spline *c, double (*z)[BAND], double *deviation)
 {
 	for (size_t i = 0; i + 3 < c->coefs; i++) {
 		double weight[4];
@@ -56,11 +57,12 @@ static void set_deviations(const struct spline *c, double (*z)[BAND], double *de
 
 			weight[k] = b[0] + (b[1] + (b[2] + b[3] / 2) / 2) / 2;
 		}
-		deviation[i] = sqrt(variance_of(z, i, weight, 4));
+		deviation[i] = sqrt(variance_of_weighted_sum(z, i, weight, 4));
 	}
 }
 
-static void set_changes(const struct spline *c, double (*z)[BAND], struct slope_change *change)
+static void set_slope_changes(const struct spline *c, double (*z)[BAND],
+			      struct slope_change *change)
 {
 	for (size_t i = 0; i + 2 < c->coefs; i++) {
 		struct bend b = bend_at(c, i);
@@ -69,7 +71,7 @@ static void set_changes(const struct spline *c, double (*z)[BAND], struct slope_
 		if (!b.length)
 			continue;
 		change[i].slope = b.size / b.length;
-		change[i].variance = variance_of(z, i, b.d, 3) / (b.length * b.length);
+		change[i].variance = variance_of_weighted_sum(z, i, b.d, 3) / (b.length * b.length);
 	}
 }
 
@@ -80,9 +82,9 @@ int uncertainty_of_factor(const struct spline *s, double (*factor)[BAND], double
 
 	if (!z)
 		return -ENOMEM;
-	invert(factor, z, s->coefs);
-	set_deviations(s, z, deviation);
-	set_changes(s, z, change);
+	invert_band(factor, z, s->coefs);
+	set_curve_deviations(s, z, deviation);
+	set_slope_changes(s, z, change);
 	free(z);
 	return 0;
 }

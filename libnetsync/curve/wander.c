@@ -81,7 +81,7 @@ struct look {
 	double f; /* ns */
 };
 
-static double curve_at(void *correction, double t)
+static double curve_value_at(void *correction, double t)
 {
 	const struct correction *c = correction;
 
@@ -92,8 +92,8 @@ static double curve_at(void *correction, double t)
  * Return the usual distance of a direction's messages from the curve, ns; *group: scratch space for
  * its bins.
  */
-static double usual_delay(const struct observations *p, size_t direction, struct bin_group *group,
-			  double *buffer)
+static double usual_distance_of_direction(const struct observations *p, size_t direction,
+					  struct bin_group *group, double *buffer)
 {
 	size_t n = 0;
 
@@ -108,7 +108,7 @@ static double usual_delay(const struct observations *p, size_t direction, struct
 /*
  * Return how many observations of a link are inverted by the curve. *all: number of observations.
  */
-static size_t count_inverted(const struct observations *p, size_t link, size_t *all)
+static size_t count_inverted_observations(const struct observations *p, size_t link, size_t *all)
 {
 	size_t inverted = 0;
 
@@ -126,8 +126,8 @@ static size_t count_inverted(const struct observations *p, size_t link, size_t *
 	return inverted;
 }
 
-static void fill_direction(struct cell *cell, size_t num, const struct observations *p,
-			   size_t direction, double delay)
+static void fill_cells_of_direction(struct cell *cell, size_t num, const struct observations *p,
+				    size_t direction, double delay)
 {
 	const struct obs_direction *dir = &p->direction[direction];
 	int side = (int)direction & 1;
@@ -146,7 +146,7 @@ static void fill_direction(struct cell *cell, size_t num, const struct observati
 	}
 }
 
-static int fill(struct cell *cell, size_t num, const struct observations *p)
+static int fill_cells(struct cell *cell, size_t num, const struct observations *p)
 {
 	size_t most = observations_most_bins(p) + 1;
 	struct bin_group *group = malloc(most * sizeof(*group));
@@ -157,12 +157,13 @@ static int fill(struct cell *cell, size_t num, const struct observations *p)
 	for (size_t i = 0; i < num; i++)
 		cell[i] = (struct cell){ { HUGE_VAL, HUGE_VAL } };
 	for (size_t i = 0; !ret && i < p->links; i++) {
-		if (count_inverted(p, i, &all) * WRONG > all) {
+		if (count_inverted_observations(p, i, &all) * WRONG > all) {
 			wrong++;
 			continue;
 		}
 		for (size_t d = 2 * i; d < 2 * i + 2; d++)
-			fill_direction(cell, num, p, d, usual_delay(p, d, group, buffer));
+			fill_cells_of_direction(cell, num, p, d,
+						usual_distance_of_direction(p, d, group, buffer));
 	}
 	/* The clock of one neighbour may be false, but not those of most. */
 	for (size_t i = 0; 2 * wrong > p->links && i < num; i++)
@@ -172,13 +173,13 @@ static int fill(struct cell *cell, size_t num, const struct observations *p)
 	return ret;
 }
 
-static bool is_seen(const struct cell *c)
+static bool is_sampled(const struct cell *c)
 {
 	return !isinf(c->side[ABOVE]) && !isinf(c->side[BELOW]);
 }
 
 /* Merge cells into cells that are twice as long. */
-static void join(struct cell *cell, size_t num)
+static void join_cells(struct cell *cell, size_t num)
 {
 	for (size_t i = 0; i < num / 2; i++)
 		for (int side = ABOVE; side <= BELOW; side++)
@@ -187,7 +188,8 @@ static void join(struct cell *cell, size_t num)
 }
 
 /* Return the second difference of three samples as if they were equally far apart, ns. */
-static double second_difference(const struct look *a, const struct look *b, const struct look *c)
+static double second_difference_of_samples(const struct look *a, const struct look *b,
+					   const struct look *c)
 {
 	double s = b->t - a->t, r = c->t - b->t;
 
@@ -198,7 +200,7 @@ static double second_difference(const struct look *a, const struct look *b, cons
  * Is a change point or an untrusted interval within @length of a stretch? Bounds take these into
  * account.
  */
-static bool has_change(const struct correction *c, double from, double to, double length)
+static bool has_change_near(const struct correction *c, double from, double to, double length)
 {
 	size_t i = NUM_BEFORE(c->doubt, c->num_doubts, to, from - length);
 
@@ -211,9 +213,9 @@ static bool has_change(const struct correction *c, double from, double to, doubl
  * *difference: room for as many as there are cells. @rounding: what coarse stamps make, which is
  * taken from them.
  */
-static void look_at_cells(struct wander *w, size_t which, const struct correction *c,
-			  const struct cell *cell, size_t num, double length, double rounding,
-			  double *difference)
+static void measure_length(struct wander *w, size_t which, const struct correction *c,
+			   const struct cell *cell, size_t num, double length, double rounding,
+			   double *difference)
 {
 	struct look l[3] = { { -HUGE_VAL, 0 }, { -HUGE_VAL, 0 } };
 	const double reach = (NEAR + 0.5) * length;
@@ -222,12 +224,12 @@ static void look_at_cells(struct wander *w, size_t which, const struct correctio
 	for (size_t i = 0; i < num; i++) {
 		double t = ((double)i + 0.5) * length;
 
-		if (!is_seen(&cell[i]))
+		if (!is_sampled(&cell[i]))
 			continue;
 		l[2] = (struct look){ t, (cell[i].side[ABOVE] - cell[i].side[BELOW]) / 2 };
 		if (t - l[1].t < reach && l[1].t - l[0].t < reach &&
-		    !has_change(c, l[0].t, t, length))
-			difference[n++] = fmax(second_difference(&l[0], &l[1], &l[2]),
+		    !has_change_near(c, l[0].t, t, length))
+			difference[n++] = fmax(second_difference_of_samples(&l[0], &l[1], &l[2]),
 					       -cell[i].side[ABOVE] - cell[i].side[BELOW]);
 		l[0] = l[1];
 		l[1] = l[2];
@@ -237,7 +239,8 @@ static void look_at_cells(struct wander *w, size_t which, const struct correctio
 }
 
 /* Return the largest curvature of the curve over twice the length, less an oscillator's, ns. */
-static double beyond_drift(const struct correction *c, size_t num, double length, double drift)
+static double curvature_beyond_drift(const struct correction *c, size_t num, double length,
+				     double drift)
 {
 	struct look l[3] = { { 0 } };
 	double most = 0;
@@ -246,22 +249,23 @@ static double beyond_drift(const struct correction *c, size_t num, double length
 		double t = ((double)i + 0.5) * length;
 
 		l[2] = (struct look){ t, spline_at(&c->curve, t) };
-		if (i > 1 && !has_change(c, l[0].t, t, length))
-			most = fmax(most, second_difference(&l[0], &l[1], &l[2]));
+		if (i > 1 && !has_change_near(c, l[0].t, t, length))
+			most = fmax(most, second_difference_of_samples(&l[0], &l[1], &l[2]));
 		l[0] = l[1];
 		l[1] = l[2];
 	}
 	return most - PART_OF_DRIFT * drift * length * length;
 }
 
-static int find_silences(struct wander *w, const struct cell *cell, size_t num, double length)
+static int find_unsampled_times(struct wander *w, const struct cell *cell, size_t num,
+				double length)
 {
 	size_t room = 0;
 
 	for (size_t i = 0; i < num; i++) {
 		size_t first = i;
 
-		while (i < num && !is_seen(&cell[i]))
+		while (i < num && !is_sampled(&cell[i]))
 			i++;
 		if (i == first)
 			continue;
@@ -280,13 +284,13 @@ static int find_silences(struct wander *w, const struct cell *cell, size_t num, 
  * If a share of all messages is wrong, reject those that are more likely wrong; otherwise the clock
  * is the more likely cause.
  */
-static int reject_wrong(struct observations *p, const struct correction *c)
+static int reject_wrong_messages(struct observations *p, const struct correction *c)
 {
 	size_t outliers, lone = 0, inverted = 0, all;
 	int ret;
 
 	for (size_t i = 0; i < p->links; i++)
-		inverted += count_inverted(p, i, &all);
+		inverted += count_inverted_observations(p, i, &all);
 	if (!inverted)
 		return 0;
 	ret = delays_set_means(p);
@@ -301,8 +305,8 @@ static int reject_wrong(struct observations *p, const struct correction *c)
 }
 
 /* Examine all lengths, from the shortest on. */
-static int look(struct wander *w, const struct correction *c, const struct observations *p,
-		double drift)
+static int measure_all_lengths(struct wander *w, const struct correction *c,
+			       const struct observations *p, double drift)
 {
 	size_t which = 0, num = FEWEST_CELLS;
 	struct cell *cell;
@@ -317,17 +321,17 @@ static int look(struct wander *w, const struct correction *c, const struct obser
 	cell = malloc(num * sizeof(*cell));
 	buffer = malloc(num * sizeof(*buffer));
 	if (cell && buffer)
-		ret = fill(cell, num, p);
+		ret = fill_cells(cell, num, p);
 	if (!ret)
-		ret = find_silences(w, cell, num, p->span / (double)num);
+		ret = find_unsampled_times(w, cell, num, p->span / (double)num);
 	for (bool last = false; !ret && !last; which--, num /= 2) {
 		double length = p->span / (double)num;
 
-		look_at_cells(w, which, c, cell, num, length, p->resolution, buffer);
+		measure_length(w, which, c, cell, num, length, p->resolution, buffer);
 		/* The curvature is constant within a knot interval: shorter lengths have less. */
 		if (num <= FINE * c->curve.coefs)
-			w->bend[which] = beyond_drift(c, num, length, drift);
-		join(cell, num);
+			w->bend[which] = curvature_beyond_drift(c, num, length, drift);
+		join_cells(cell, num);
 		last = !which;
 	}
 	free(cell);
@@ -343,11 +347,11 @@ int wander_measure(struct wander *w, const struct correction *c, const struct li
 
 	*w = (struct wander){ .longest = obs.span / FEWEST_CELLS };
 	if (!ret) {
-		observations_set_residuals(&obs, curve_at, (void *)c);
-		ret = reject_wrong(&obs, c);
+		observations_set_residuals(&obs, curve_value_at, (void *)c);
+		ret = reject_wrong_messages(&obs, c);
 	}
 	if (!ret && obs.span > 0)
-		ret = look(w, c, &obs, drift);
+		ret = measure_all_lengths(w, c, &obs, drift);
 	observations_release(&obs);
 	return ret;
 }

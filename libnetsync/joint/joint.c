@@ -44,7 +44,7 @@ struct joint {
  * as others, because it may have seemed straight only next to them. So does a curve of
  * host_fit_start(), whose intervals were not selected.
  */
-static size_t intervals_of(const struct joint *j, const struct correction *c)
+static size_t intervals_of_host(const struct joint *j, const struct correction *c)
 {
 	if (c->intervals)
 		return c->intervals;
@@ -57,7 +57,7 @@ static size_t intervals_of(const struct joint *j, const struct correction *c)
  * Are most links of a host with steered hosts, which take no part? The prior would then dominate
  * its few remaining messages.
  */
-static bool is_among_steered(const struct joint_host *h)
+static bool has_mostly_steered_neighbours(const struct joint_host *h)
 {
 	size_t steered = 0;
 
@@ -67,7 +67,7 @@ static bool is_among_steered(const struct joint_host *h)
 }
 
 /* Make the terms of one host. */
-static int make_terms(void *joint, size_t i)
+static int make_terms_of_host(void *joint, size_t i)
 {
 	struct joint *j = joint;
 	const struct joint_task *t = j->task;
@@ -76,12 +76,13 @@ static int make_terms(void *joint, size_t i)
 	const struct correction *c = h->correction;
 	int ret;
 
-	if (!joint_host_takes_part(h) || (!j->bends && (c->steered || is_among_steered(h))))
+	if (!joint_host_takes_part(h) ||
+	    (!j->bends && (c->steered || has_mostly_steered_neighbours(h))))
 		return 0;
 	if (j->bends && j->bends[i].intervals)
 		m->bends = &j->bends[i];
 	ret = pair_terms_make(&m->terms, c, h->link, h->num_links, t->drift,
-			      m->bends ? m->bends->intervals : intervals_of(j, c), j->bends);
+			      m->bends ? m->bends->intervals : intervals_of_host(j, c), j->bends);
 	if (!ret && m->bends) {
 		ret = bends_begin(m->bends, &m->terms.curve);
 		m->terms.variance = m->bends->variance;
@@ -92,13 +93,13 @@ static int make_terms(void *joint, size_t i)
 
 /* ---- places ------------------------------------------------------------ */
 
-static double value_of(const struct spline *s, double t)
+static double value_of_curve(const struct spline *s, double t)
 {
 	return s->coefs ? spline_at(s, t) : 0;
 }
 
 /* Where bends are learned, make constraints as soft as the curves are uncertain. */
-static void set_scale(const struct member *m[2], struct pair_constraint *w)
+static void set_scale_of_constraint(const struct member *m[2], struct pair_constraint *w)
 {
 	double variance = 0;
 
@@ -131,7 +132,7 @@ static int place_constraints(void *joint, size_t host)
 		if (!m[1]->in)
 			continue;
 		differs = spline_at(&m[1]->terms.curve, w.u[1]) -
-			  value_of(&j->task->host[w.other].correction->curve, w.u[1]);
+			  value_of_curve(&j->task->host[w.other].correction->curve, w.u[1]);
 		w.room += w.side == ABOVE ? differs : -differs;
 		for (int k = 0; k < 2; k++) {
 			const struct spline *s = &m[k]->terms.curve;
@@ -141,7 +142,7 @@ static int place_constraints(void *joint, size_t host)
 			w.interval[k] = (uint32_t)at;
 			w.u[k] = fmin(fmax(u, -BEYOND), 1 + BEYOND);
 		}
-		set_scale(m, &w);
+		set_scale_of_constraint(m, &w);
 		p->constraint[n++] = w;
 	}
 	p->num_constraints = n;
@@ -156,7 +157,7 @@ static void add_score(struct objective *o, const struct member *m, double t, dou
 		o->score[m->coef + p.first + b] += score * p.basis[b];
 }
 
-static void set_scores(struct joint *j, uint32_t host)
+static void set_scores_of_unknowns(struct joint *j, uint32_t host)
 {
 	struct objective *o = &j->objective;
 	struct member *m = &o->member[host];
@@ -256,7 +257,7 @@ static void set_start(const struct objective *o, double *x)
 		x[i] = isfinite(x[i]) ? x[i] : 0;
 }
 
-static bool all_finite(const double *x, size_t n)
+static bool unknowns_are_finite(const double *x, size_t n)
 {
 	while (n && isfinite(x[n - 1]))
 		n--;
@@ -268,7 +269,8 @@ static bool all_finite(const double *x, size_t n)
  * from its messages than before by STRAYED. If they were, they would have diverged, because scores
  * are linear.
  */
-static int minimize(struct objective *o, double *x, const struct effort *effort, bool *sound)
+static int minimize_from_start(struct objective *o, double *x, const struct effort *effort,
+			       bool *sound)
 {
 	double *before = malloc((o->num + 1) * sizeof(*before));
 	bool found = false;
@@ -281,7 +283,7 @@ static int minimize(struct objective *o, double *x, const struct effort *effort,
 			before[h] = objective_slacks(o, h);
 		ret = newton_minimize(o, x, effort, &found);
 	}
-	*sound = !ret && found && all_finite(x, o->unknowns);
+	*sound = !ret && found && unknowns_are_finite(x, o->unknowns);
 	if (*sound)
 		objective_at(o, x);
 	for (uint32_t h = 0; *sound && h < o->num; h++)
@@ -294,13 +296,13 @@ static int minimize(struct objective *o, double *x, const struct effort *effort,
  * Is a curve at most STEEPER times as steep as the earlier one? Between change points close to each
  * other there may be scores without constraints.
  */
-static bool is_sound(const struct spline *s, const struct spline *before)
+static bool curve_is_sound(const struct spline *s, const struct spline *before)
 {
 	return spline_steepest(s) <= fmax(STEEPER * spline_steepest(before), MAX_SLOPE);
 }
 
 /* Make the curves of the minimum those of the terms. */
-static void change_curves(struct objective *o, const double *x)
+static void change_curves_of_terms(struct objective *o, const double *x)
 {
 	for (uint32_t h = 0; h < o->num; h++) {
 		struct member *m = &o->member[h];
@@ -314,7 +316,7 @@ static void change_curves(struct objective *o, const double *x)
 	}
 }
 
-static void take_curves(struct joint *j)
+static void take_curves_of_terms(struct joint *j)
 {
 	for (uint32_t h = 0; h < j->objective.num; h++) {
 		struct member *m = &j->objective.member[h];
@@ -323,7 +325,7 @@ static void take_curves(struct joint *j)
 
 		if (!m->in)
 			continue;
-		if (!m->bends && !is_sound(s, &c->curve))
+		if (!m->bends && !curve_is_sound(s, &c->curve))
 			continue;
 		spline_compact(s);
 		spline_free(&c->curve);
@@ -339,7 +341,7 @@ static void take_curves(struct joint *j)
 }
 
 /* Compute second derivatives at the minimum: the accuracy of the curves. 0 or -ENOMEM. */
-static int differentiate(struct objective *o, const double *x)
+static int differentiate_at_minimum(struct objective *o, const double *x)
 {
 	double *gradient = malloc((o->unknowns + 1) * sizeof(*gradient));
 
@@ -351,7 +353,7 @@ static int differentiate(struct objective *o, const double *x)
 }
 
 /* Learn the bends of one host's curve from its messages. */
-static int learn(void *joint, size_t host)
+static int learn_bends_of_host(void *joint, size_t host)
 {
 	struct joint *j = joint;
 	struct member *m = &j->objective.member[host];
@@ -376,7 +378,7 @@ int joint_solve(const struct joint_task *t, struct bends *bends, const struct ef
 
 	*sound = false;
 	if (!ret)
-		ret = parallel_run(t->parallel, t->threads, t->num, make_terms, &j);
+		ret = parallel_run(t->parallel, t->threads, t->num, make_terms_of_host, &j);
 	if (!ret)
 		ret = number_unknowns(o);
 	if (!ret)
@@ -384,21 +386,23 @@ int joint_solve(const struct joint_task *t, struct bends *bends, const struct ef
 	if (!ret)
 		ret = objective_divide(o);
 	for (uint32_t h = 0; !ret && h < t->num; h++)
-		set_scores(&j, h);
+		set_scores_of_unknowns(&j, h);
 	if (!ret) {
 		x = malloc((o->unknowns + 1) * sizeof(*x));
 		ret = x ? 0 : -ENOMEM;
 	}
 	if (!ret)
-		ret = minimize(o, x, effort, sound);
+		ret = minimize_from_start(o, x, effort, sound);
 	if (!ret && *sound && bends)
-		ret = differentiate(o, x);
+		ret = differentiate_at_minimum(o, x);
 	if (!ret && *sound) {
-		change_curves(o, x);
-		ret = bends ? parallel_run(t->parallel, t->threads, t->num, learn, &j) : 0;
+		change_curves_of_terms(o, x);
+		ret = bends ? parallel_run(t->parallel, t->threads, t->num, learn_bends_of_host,
+					   &j) :
+			      0;
 	}
 	if (!ret && *sound)
-		take_curves(&j);
+		take_curves_of_terms(&j);
 	free(x);
 	objective_release(o);
 	return ret;

@@ -30,7 +30,7 @@ struct newton {
 };
 
 /* Find the step by conjugate gradients. */
-static void find_step(struct objective *o, struct newton *s, double precision)
+static void newton_find_step(struct objective *o, struct newton *s, double precision)
 {
 	size_t n = o->unknowns;
 	double square, least;
@@ -62,7 +62,7 @@ static void find_step(struct objective *o, struct newton *s, double precision)
 }
 
 /* Take the step. Return its gain; 0: no gain, and the unknowns are unchanged. */
-static double take_step(struct objective *o, struct newton *s, double cost)
+static double newton_take_step(struct objective *o, struct newton *s, double cost)
 {
 	size_t n = o->unknowns;
 	double slope = -dot_product(s->gradient, s->step, n), length = 1;
@@ -82,15 +82,16 @@ static double take_step(struct objective *o, struct newton *s, double cost)
 }
 
 /* Minimize with one scale. Return whether the required minimum was found. */
-static bool minimize(struct objective *o, struct newton *s, const struct effort *effort)
+static bool newton_minimize_with_scale(struct objective *o, struct newton *s,
+				       const struct effort *effort)
 {
 	double cost = objective_at(o, s->x), gain = HUGE_VAL;
 	double enough = o->stretch > 1 ? effort->enough_wide : effort->enough;
 
 	for (int i = 0; i < effort->steps && gain > enough * o->in; i++) {
 		objective_differentiate(o, s->x, s->gradient);
-		find_step(o, s, effort->precision);
-		gain = take_step(o, s, cost);
+		newton_find_step(o, s, effort->precision);
+		gain = newton_take_step(o, s, cost);
 		cost -= gain;
 	}
 	return gain <= enough * o->in || !effort->required;
@@ -112,9 +113,9 @@ int newton_minimize(struct objective *o, double *x, const struct effort *effort,
 	s.before = s.product + n;
 	*found = true;
 	for (o->stretch = effort->widest; *found && o->stretch > 1; o->stretch /= NARROWER)
-		*found = minimize(o, &s, effort);
+		*found = newton_minimize_with_scale(o, &s, effort);
 	o->stretch = 1;
-	*found = *found && minimize(o, &s, effort);
+	*found = *found && newton_minimize_with_scale(o, &s, effort);
 	free(room);
 	return 0;
 }

@@ -58,14 +58,14 @@ void objective_free_blocks(struct objective *o)
 	}
 }
 
-static void for_each(struct work *w, uint32_t num, int (*call)(void *work, size_t i))
+static void run_for_each(struct work *w, uint32_t num, int (*call)(void *work, size_t i))
 {
 	struct objective *o = w->o;
 
 	parallel_run(o->constraints < MANY ? NULL : o->parallel, o->threads, num, call, w);
 }
 
-static void add_to(double *sum, const double *v, size_t n)
+static void add_to_vector(double *sum, const double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		sum[i] += v[i];
@@ -75,15 +75,15 @@ static void add_to(double *sum, const double *v, size_t n)
 static void sum_forces(const struct objective *o, const struct member *m)
 {
 	for (size_t b = 1; b < o->blocks; b++)
-		add_to(o->block[0].force[m->coef], o->block[b].force[m->coef],
-		       4 * m->terms.curve.coefs);
+		add_to_vector(o->block[0].force[m->coef], o->block[b].force[m->coef],
+			      4 * m->terms.curve.coefs);
 }
 
 static void sum_moments(const struct objective *o, const struct member *m)
 {
 	for (size_t b = 1; b < o->blocks; b++)
-		add_to(o->block[0].moment[m->coef], o->block[b].moment[m->coef],
-		       7 * m->terms.curve.coefs);
+		add_to_vector(o->block[0].moment[m->coef], o->block[b].moment[m->coef],
+			      7 * m->terms.curve.coefs);
 }
 
 /* ---- the objective ------------------------------------------------------- */
@@ -100,8 +100,8 @@ static int set_change(void *work, size_t host)
 }
 
 /* Return by how much a message's slack decreases, ns. */
-static inline double closer(const struct member *m, const struct member *other,
-			    const struct pair_constraint *w, double margin)
+static inline double slack_lost(const struct member *m, const struct member *other,
+				const struct pair_constraint *w, double margin)
 {
 	double v = cubic_at(&m->change[w->interval[0]], w->u[0]) -
 		   cubic_at(&other->change[w->interval[1]], w->u[1]);
@@ -110,7 +110,7 @@ static inline double closer(const struct member *m, const struct member *other,
 }
 
 /* Return bend @i of a changed curve. */
-static struct bend bend_of(const struct member *m, const double *x, size_t i)
+static struct bend bend_of_curve(const struct member *m, const double *x, size_t i)
 {
 	struct bend b = bend_at(&m->terms.curve, i);
 
@@ -118,7 +118,7 @@ static struct bend bend_of(const struct member *m, const double *x, size_t i)
 	return b;
 }
 
-static double stiffness(const struct member *m, const struct bend *b, size_t i)
+static double stiffness_of_bend(const struct member *m, const struct bend *b, size_t i)
 {
 	return m->terms.straight ? STRAIGHT * m->stiff : pair_terms_prior(&m->terms, b, i);
 }
@@ -128,7 +128,7 @@ static double cost_of_bends(const struct member *m, const double *x)
 	double cost = 0;
 
 	for (size_t i = 0; i + 2 < m->terms.curve.coefs; i++) {
-		struct bend b = bend_of(m, x, i);
+		struct bend b = bend_of_curve(m, x, i);
 
 		if (b.length)
 			cost += pair_terms_prior(&m->terms, &b, i) * b.size * b.size / 2;
@@ -136,14 +136,14 @@ static double cost_of_bends(const struct member *m, const double *x)
 	return cost;
 }
 
-static double penalties(const struct objective *o, const struct member *m, const double *x)
+static double sum_penalties(const struct objective *o, const struct member *m, const double *x)
 {
 	const double *margin = &x[m->margin];
 	double narrow = 1 / o->stretch, sum = 0, product = 1;
 
 	for (size_t i = 0; i < m->terms.num_constraints; i++) {
 		struct pair_constraint *w = &m->terms.constraint[i];
-		double late = closer(m, &o->member[w->other], w, margin[w->margin]) - w->room;
+		double late = slack_lost(m, &o->member[w->other], w, margin[w->margin]) - w->room;
 		double z = late * narrow * w->sharp, size = fabs(z);
 
 		w->z = z;
@@ -166,7 +166,7 @@ static int set_cost(void *work, size_t host)
 
 	if (!m->in)
 		return 0;
-	m->cost = penalties(w->o, m, w->x);
+	m->cost = sum_penalties(w->o, m, w->x);
 	if (!m->terms.straight)
 		m->cost += cost_of_bends(m, w->x);
 	return 0;
@@ -177,8 +177,8 @@ double objective_at(struct objective *o, const double *x)
 	struct work w = { .o = o, .x = x };
 	double cost = 0;
 
-	for_each(&w, o->num, set_change);
-	for_each(&w, o->num, set_cost);
+	run_for_each(&w, o->num, set_change);
+	run_for_each(&w, o->num, set_cost);
 	for (uint32_t h = 0; h < o->num; h++)
 		cost += o->member[h].cost;
 	for (size_t i = 0; i < o->unknowns; i++)
@@ -194,21 +194,21 @@ double objective_slacks(const struct objective *o, uint32_t host)
 	for (size_t i = 0; i < m->terms.num_constraints; i++) {
 		const struct pair_constraint *w = &m->terms.constraint[i];
 
-		sum += fabs(w->room - closer(m, &o->member[w->other], w, 0));
+		sum += fabs(w->room - slack_lost(m, &o->member[w->other], w, 0));
 	}
 	return sum;
 }
 
 /* ---- derivatives ------------------------------------------------------- */
 
-static inline void add_powers(double *to, size_t num, double u, double value)
+static inline void add_powers_of_u(double *to, size_t num, double u, double value)
 {
 	for (size_t i = 0; i < num; i++, value *= u)
 		to[i] += value;
 }
 
 /* Move far constraints, whose penalty is negligible, behind the near ones. */
-static void choose_near(struct member *m)
+static void choose_near_constraints(struct member *m)
 {
 	struct pair_constraint *w = m->terms.constraint;
 
@@ -229,7 +229,8 @@ static void choose_near(struct member *m)
  * Add far constraints, which only damp the steps, as if their terms of either curve and the margin
  * were independent.
  */
-static void add_far(const struct objective *o, const struct block *b, const struct member *m)
+static void add_far_constraint(const struct objective *o, const struct block *b,
+			       const struct member *m)
 {
 	double narrow = CAUTION / 2 / (o->stretch * o->stretch);
 
@@ -238,14 +239,14 @@ static void add_far(const struct objective *o, const struct block *b, const stru
 		const struct member *other = &o->member[w->other];
 		double weight = narrow * w->sharp * w->sharp / -w->z;
 
-		add_powers(b->moment[m->coef + w->interval[0]], 7, w->u[0], weight);
-		add_powers(b->moment[other->coef + w->interval[1]], 7, w->u[1], weight);
+		add_powers_of_u(b->moment[m->coef + w->interval[0]], 7, w->u[0], weight);
+		add_powers_of_u(b->moment[other->coef + w->interval[1]], 7, w->u[1], weight);
 		o->far[m->margin + w->margin - o->coefs] += weight;
 	}
 }
 
 /* Set the weight of a constraint. Return the first derivative of its penalty, 1 / ns. */
-static double derive(struct pair_constraint *w, double narrow)
+static double derive_penalty(struct pair_constraint *w, double narrow)
 {
 	struct softplus_slopes d = softplus_slopes(w->z, w->tail, false);
 	double sharp = narrow * w->sharp;
@@ -254,8 +255,8 @@ static double derive(struct pair_constraint *w, double narrow)
 	return d.first * sharp;
 }
 
-static void add_near(const struct objective *o, const struct block *b, const struct member *m,
-		     double *gradient)
+static void add_near_constraint(const struct objective *o, const struct block *b,
+				const struct member *m, double *gradient)
 {
 	double narrow = 1 / o->stretch;
 
@@ -263,20 +264,20 @@ static void add_near(const struct objective *o, const struct block *b, const str
 		struct pair_constraint *w = &m->terms.constraint[i];
 		const struct member *other = &o->member[w->other];
 		const size_t at[2] = { m->coef + w->interval[0], other->coef + w->interval[1] };
-		double pull = derive(w, narrow);
+		double pull = derive_penalty(w, narrow);
 		double force = w->side == ABOVE ? pull : -pull;
 
-		add_powers(b->force[at[0]], 4, w->u[0], force);
-		add_powers(b->force[at[1]], 4, w->u[1], -force);
-		add_powers(b->moment[at[0]], 7, w->u[0], w->weight);
-		add_powers(b->moment[at[1]], 7, w->u[1], w->weight);
+		add_powers_of_u(b->force[at[0]], 4, w->u[0], force);
+		add_powers_of_u(b->force[at[1]], 4, w->u[1], -force);
+		add_powers_of_u(b->moment[at[0]], 7, w->u[0], w->weight);
+		add_powers_of_u(b->moment[at[1]], 7, w->u[1], w->weight);
 		gradient[m->margin + w->margin] += pull;
 		o->margins[m->margin + w->margin - o->coefs] += w->weight;
 	}
 }
 
 /* Add the cost of bends to the gradient, and to the rest of the second derivatives. */
-static void stiffen(struct member *m, const double *x, double *gradient)
+static void stiffen_bends(struct member *m, const double *x, double *gradient)
 {
 	size_t n = m->terms.curve.coefs;
 
@@ -284,10 +285,11 @@ static void stiffen(struct member *m, const double *x, double *gradient)
 	for (size_t i = 0; i < n; i++)
 		m->stiff += (m->factor[i][0] + m->rest[i][0]) / (double)n;
 	for (size_t i = 0; i + 2 < n; i++) {
-		struct bend b = bend_of(m, x, i);
+		struct bend b = bend_of_curve(m, x, i);
 
 		if (b.length)
-			bend_stiffen(&b, stiffness(m, &b, i), &gradient[m->coef + i], m->rest[i]);
+			bend_stiffen(&b, stiffness_of_bend(m, &b, i), &gradient[m->coef + i],
+				     m->rest[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		m->rest[i][0] += LOOSE * m->stiff;
@@ -304,14 +306,14 @@ static int sum_far(void *work, size_t block)
 	for (uint32_t h = b->first; h < b->end; h++) {
 		struct member *m = &o->member[h];
 
-		choose_near(m);
+		choose_near_constraints(m);
 		memset(&o->far[m->margin - o->coefs], 0, m->terms.margins * sizeof(*o->far));
-		add_far(o, b, m);
+		add_far_constraint(o, b, m);
 	}
 	return 0;
 }
 
-static int begin_rest(void *work, size_t host)
+static int set_rest_of_host(void *work, size_t host)
 {
 	struct work *w = work;
 	const struct member *m = &w->o->member[host];
@@ -338,7 +340,7 @@ static int sum_near(void *work, size_t block)
 
 		memcpy(&o->margins[m->margin - o->coefs], &o->far[m->margin - o->coefs],
 		       m->terms.margins * sizeof(*o->margins));
-		add_near(o, b, m, w->result);
+		add_near_constraint(o, b, m, w->result);
 	}
 	return 0;
 }
@@ -357,7 +359,7 @@ static int finish_factor(void *work, size_t host)
 	memset(m->factor, 0, n * sizeof(*m->factor));
 	spline_sum_forces(&m->terms.curve, o->block[0].force + m->coef, &w->result[m->coef]);
 	spline_sum_moments(&m->terms.curve, o->block[0].moment + m->coef, *m->factor);
-	stiffen(m, w->x, w->result);
+	stiffen_bends(m, w->x, w->result);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < BAND; k++)
 			m->factor[i][k] += m->rest[i][k];
@@ -371,10 +373,10 @@ void objective_differentiate(struct objective *o, const double *x, double *gradi
 
 	for (size_t i = 0; i < o->unknowns; i++)
 		gradient[i] = -o->score[i];
-	for_each(&w, (uint32_t)o->blocks, sum_far);
-	for_each(&w, o->num, begin_rest);
-	for_each(&w, (uint32_t)o->blocks, sum_near);
-	for_each(&w, o->num, finish_factor);
+	run_for_each(&w, (uint32_t)o->blocks, sum_far);
+	run_for_each(&w, o->num, set_rest_of_host);
+	run_for_each(&w, (uint32_t)o->blocks, sum_near);
+	run_for_each(&w, o->num, finish_factor);
 }
 
 /* ---- products ------------------------------------------------------------ */
@@ -394,11 +396,11 @@ static int multiply_block(void *work, size_t block)
 			const struct pair_constraint *c = &m->terms.constraint[i];
 			const struct member *other = &o->member[c->other];
 			size_t margin = m->margin + c->margin;
-			double pull = c->weight * closer(m, other, c, w->x[margin]);
+			double pull = c->weight * slack_lost(m, other, c, w->x[margin]);
 			double force = c->side == ABOVE ? pull : -pull;
 
-			add_powers(b->force[m->coef + c->interval[0]], 4, c->u[0], force);
-			add_powers(b->force[other->coef + c->interval[1]], 4, c->u[1], -force);
+			add_powers_of_u(b->force[m->coef + c->interval[0]], 4, c->u[0], force);
+			add_powers_of_u(b->force[other->coef + c->interval[1]], 4, c->u[1], -force);
 			w->result[margin] += pull;
 		}
 	}
@@ -424,14 +426,14 @@ void objective_product(struct objective *o, const double *x, double *product)
 	struct work w = { .o = o, .x = x, .result = product };
 
 	memset(product, 0, o->unknowns * sizeof(*product));
-	for_each(&w, o->num, set_change);
-	for_each(&w, (uint32_t)o->blocks, multiply_block);
-	for_each(&w, o->num, multiply_rest);
+	run_for_each(&w, o->num, set_change);
+	run_for_each(&w, (uint32_t)o->blocks, multiply_block);
+	run_for_each(&w, o->num, multiply_rest);
 	for (size_t i = o->coefs; i < o->unknowns; i++)
 		product[i] += o->far[i - o->coefs] * x[i];
 }
 
-static int precondition(void *work, size_t host)
+static int precondition_host(void *work, size_t host)
 {
 	struct work *w = work;
 	const struct member *m = &w->o->member[host];
@@ -449,7 +451,7 @@ void objective_precondition(struct objective *o, const double *x, double *produc
 	struct work w = { .o = o, .x = x, .result = product };
 
 	memcpy(product, x, o->unknowns * sizeof(*product));
-	for_each(&w, o->num, precondition);
+	run_for_each(&w, o->num, precondition_host);
 	for (size_t i = o->coefs; i < o->unknowns; i++)
 		if (o->margins[i - o->coefs] > 0)
 			product[i] /= o->margins[i - o->coefs];

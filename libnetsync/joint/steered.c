@@ -97,7 +97,7 @@ struct steered {
 	bool early;	     /* curves are not final, and explain much by chance */
 };
 
-static int begin(void *steered, size_t i)
+static int count_intervals_of_host(void *steered, size_t i)
 {
 	struct steered *s = steered;
 	const struct joint_host *h = &s->task->host[i];
@@ -109,7 +109,7 @@ static int begin(void *steered, size_t i)
 }
 
 /* Judge one host's curve. Others are judged at the same time: corrections stay as they are. */
-static int judge(void *steered, size_t i)
+static int judge_curve_of_host(void *steered, size_t i)
 {
 	struct steered *s = steered;
 	const struct joint_host *h = &s->task->host[i];
@@ -121,7 +121,7 @@ static int judge(void *steered, size_t i)
 			      0;
 }
 
-static int doubt(void *steered, size_t i)
+static int find_untrusted_intervals(void *steered, size_t i)
 {
 	struct steered *s = steered;
 	const struct joint_host *h = &s->task->host[i];
@@ -145,14 +145,14 @@ static int for_each_host(struct steered *s, int (*call)(void *steered, size_t i)
  * Do the new curves explain more than the old ones, whose mean delays are stored? Explanation by
  * chance counts only at the end: initially the new curves have many more degrees of freedom.
  */
-static int explain(struct steered *s, bool early, bool *explains)
+static int compare_mean_delays(struct steered *s, bool early, bool *explains)
 {
 	double sum = 0;
 	size_t n = 0;
 	int ret;
 
 	s->early = early;
-	ret = for_each_host(s, judge);
+	ret = for_each_host(s, judge_curve_of_host);
 	for (uint32_t h = 0; h < s->task->num; h++) {
 		double now = s->bends[h].mean_delay, before;
 
@@ -168,7 +168,7 @@ static int explain(struct steered *s, bool early, bool *explains)
 	return ret;
 }
 
-static int fit_in_rounds(struct steered *s, bool *explains)
+static int fit_steered_in_rounds(struct steered *s, bool *explains)
 {
 	int ret = 0;
 
@@ -176,15 +176,15 @@ static int fit_in_rounds(struct steered *s, bool *explains)
 	for (int i = 0; !ret && *explains && i < BEND_VARIANCE_ROUNDS; i++) {
 		ret = joint_solve(s->task, s->bends, i ? &next_effort : &first_effort, explains);
 		if (!ret && *explains && i + 1 == EARLY)
-			ret = explain(s, true, explains);
+			ret = compare_mean_delays(s, true, explains);
 	}
 	if (!ret && *explains)
-		ret = explain(s, false, explains);
+		ret = compare_mean_delays(s, false, explains);
 	return ret;
 }
 
 /* Finish the fit: 0 or -ENOMEM. */
-static int finish(struct steered *s)
+static int finish_corrections(struct steered *s)
 {
 	for (uint32_t h = 0; h < s->task->num; h++) {
 		struct correction *c = s->task->host[h].correction;
@@ -195,7 +195,7 @@ static int finish(struct steered *s)
 		c->mean_delay = s->bends[h].mean_delay;
 		c->expected_error = s->bends[h].expected_error;
 	}
-	return for_each_host(s, doubt);
+	return for_each_host(s, find_untrusted_intervals);
 }
 
 int joint_fit_steered(const struct joint_task *t, bool *explains)
@@ -204,7 +204,7 @@ int joint_fit_steered(const struct joint_task *t, bool *explains)
 		.task = t,
 		.bends = calloc(t->num + 1, sizeof(*s.bends)),
 	};
-	int ret = s.bends ? for_each_host(&s, begin) : -ENOMEM;
+	int ret = s.bends ? for_each_host(&s, count_intervals_of_host) : -ENOMEM;
 
 	for (uint32_t h = 0; !ret && h < t->num; h++) {
 		struct correction *c = t->host[h].correction;
@@ -214,9 +214,9 @@ int joint_fit_steered(const struct joint_task *t, bool *explains)
 								c->num_changes, false);
 	}
 	if (!ret)
-		ret = fit_in_rounds(&s, explains);
+		ret = fit_steered_in_rounds(&s, explains);
 	if (!ret && *explains)
-		ret = finish(&s);
+		ret = finish_corrections(&s);
 	for (uint32_t h = 0; s.bends && h < t->num; h++)
 		bends_release(&s.bends[h]);
 	free(s.bends);

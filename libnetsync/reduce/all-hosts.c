@@ -10,7 +10,7 @@
 #include "reduce/internal.h"
 #include "util/statistics.h"
 
-static void release_task(struct joint_task *t)
+static void release_joint_task(struct joint_task *t)
 {
 	for (uint32_t h = 0; t->host && h < t->num; h++)
 		free(t->host[h].link);
@@ -18,7 +18,7 @@ static void release_task(struct joint_task *t)
 }
 
 /* Make the task of a joint fit: 0 or -ENOMEM; release it in any case. */
-static int make_task(struct joint_task *t, struct reduction *r)
+static int make_joint_task(struct joint_task *t, struct reduction *r)
 {
 	int ret;
 
@@ -45,7 +45,7 @@ static int make_task(struct joint_task *t, struct reduction *r)
  * Give the reference the oscillator of most other hosts. Its own cannot be measured: the curves of
  * all others bend when it does, and its own curve is zero.
  */
-static int set_walk_of_reference(struct reduction *r)
+static int set_skew_walk_of_reference(struct reduction *r)
 {
 	double *walk = malloc((r->num_hosts + 1) * sizeof(*walk));
 	size_t n = 0;
@@ -63,13 +63,13 @@ static int set_walk_of_reference(struct reduction *r)
 int reduction_fit_jointly(struct reduction *r)
 {
 	struct joint_task t;
-	int ret = make_task(&t, r);
+	int ret = make_joint_task(&t, r);
 
 	if (!ret)
-		ret = set_walk_of_reference(r);
+		ret = set_skew_walk_of_reference(r);
 	if (!ret)
 		ret = joint_fit(&t);
-	release_task(&t);
+	release_joint_task(&t);
 	return ret;
 }
 
@@ -86,7 +86,7 @@ int reduction_fit_jointly(struct reduction *r)
  * Are the mean delays of hosts that may be steered longer than the others', by their geometric
  * means?
  */
-static bool stand_out(const struct joint_task *t)
+static bool steered_delays_stand_out(const struct joint_task *t)
 {
 	double sum[2] = { 0, 0 };
 	size_t n[2] = { 0, 0 };
@@ -107,7 +107,7 @@ static bool stand_out(const struct joint_task *t)
  * all others have some, because its errors appear in all their curves. Return whether a fit is
  * worthwhile.
  */
-static bool find_steered(struct joint_task *t, const struct reduction *r)
+static bool find_steered_hosts(struct joint_task *t, const struct reduction *r)
 {
 	struct joint_host *reference = &t->host[r->reference];
 	uint32_t num = 0;
@@ -121,20 +121,20 @@ static bool find_steered(struct joint_task *t, const struct reduction *r)
 		num += j->may_be_steered;
 	}
 	if (!num || 2 * (num + 1) < r->by_noise.num)
-		return num && stand_out(t);
+		return num && steered_delays_stand_out(t);
 	reference->may_be_steered = joint_host_takes_part(reference);
 	return true;
 }
 
-static void release_all(struct correction *c, uint32_t num)
+static void release_corrections(struct correction *c, uint32_t num)
 {
 	for (uint32_t h = 0; c && h < num; h++)
 		correction_release(&c[h]);
 	free(c);
 }
 
-/* Copy @num corrections: 0 or -ENOMEM; *copy: pass it to release_all(). */
-static int copy_all(struct correction **copy, const struct correction *c, uint32_t num)
+/* Copy @num corrections: 0 or -ENOMEM; *copy: pass it to release_corrections(). */
+static int copy_corrections(struct correction **copy, const struct correction *c, uint32_t num)
 {
 	int ret = 0;
 
@@ -150,21 +150,21 @@ int reduction_fit_steered(struct reduction *r, bool *explains)
 {
 	struct correction *before = NULL;
 	struct joint_task t;
-	int ret = make_task(&t, r);
-	bool ask = !ret && find_steered(&t, r);
+	int ret = make_joint_task(&t, r);
+	bool ask = !ret && find_steered_hosts(&t, r);
 
 	*explains = false;
 	if (ask)
-		ret = copy_all(&before, r->correction, r->num_hosts);
+		ret = copy_corrections(&before, r->correction, r->num_hosts);
 	if (ask && !ret)
 		ret = joint_fit_steered(&t, explains);
-	release_task(&t);
+	release_joint_task(&t);
 	if (ask && !ret && !*explains) {
 		struct correction *after = r->correction;
 
 		r->correction = before;
 		before = after;
 	}
-	release_all(before, r->num_hosts);
+	release_corrections(before, r->num_hosts);
 	return ret;
 }

@@ -97,8 +97,8 @@ static bool check_message(const struct reduction *r, const struct pair *p, int w
 }
 
 /* Check one direction of a pair: 0 or -ENOMEM; ->message is to be freed. */
-static int check_way(const struct reduction *r, const struct pair *p, int way,
-		     struct checked_way *w)
+static int check_direction(const struct reduction *r, const struct pair *p, int way,
+			   struct checked_way *w)
 {
 	const struct envelope *e = &p->direction[way].envelope;
 
@@ -113,7 +113,7 @@ static int check_way(const struct reduction *r, const struct pair *p, int way,
 }
 
 /* Is message @i, which is alone, more likely wrong than the bounds? */
-static bool is_rather_wrong(const struct checked_way *w, size_t i)
+static bool message_is_wrong(const struct checked_way *w, size_t i)
 {
 	const struct checked *m = &w->message[i];
 
@@ -122,12 +122,12 @@ static bool is_rather_wrong(const struct checked_way *w, size_t i)
 	       (double)(m[1].t[0] - m->t[0]) <= NEAR_OTHERS;
 }
 
-static int64_t time_after(const struct checked_way *w, size_t i, int host)
+static int64_t time_after_message(const struct checked_way *w, size_t i, int host)
 {
 	return i ? w->message[i - 1].t[host] + 1 : INT64_MIN;
 }
 
-static int64_t time_before(const struct checked_way *w, size_t i, int host)
+static int64_t time_before_message(const struct checked_way *w, size_t i, int host)
 {
 	return i < w->num ? w->message[i].t[host] - 1 : INT64_MAX;
 }
@@ -156,14 +156,15 @@ static int note_contradictions(struct check *c, uint32_t pair, const struct chec
 		next = i + 1;
 		if (!w->message[i].contradicts)
 			continue;
-		if (is_rather_wrong(w, i)) {
+		if (message_is_wrong(w, i)) {
 			++*wrong;
 			continue;
 		}
 		while (next < w->num && (w->message[next].contradicts || !w->message[next].known))
 			next++;
 		for (int h = 0; h < 2; h++)
-			at[h] = (struct range){ time_after(w, i, h), time_before(w, next, h) };
+			at[h] = (struct range){ time_after_message(w, i, h),
+						time_before_message(w, next, h) };
 		ret = add_contradiction(c, pair, &at[0], &at[1]);
 	}
 	return ret;
@@ -188,7 +189,7 @@ static int check_pair(struct check *c, uint32_t pair)
 	for (int way = 0; !ret && way < 2; way++) {
 		struct checked_way w;
 
-		ret = check_way(r, p, way, &w);
+		ret = check_direction(r, p, way, &w);
 		if (!ret)
 			ret = note_contradictions(c, pair, &w, &wrong);
 		for (size_t i = 0; !ret && i < w.num; i++) {
@@ -214,8 +215,8 @@ static int check_pair(struct check *c, uint32_t pair)
  * Is the host wrong, and not the other host of a pair? @pairs: number of disputed pairs of each
  * host.
  */
-static bool is_blamed(const struct reduction *r, const uint32_t *pairs, uint32_t host,
-		      uint32_t other)
+static bool host_is_blamed(const struct reduction *r, const uint32_t *pairs, uint32_t host,
+			   uint32_t other)
 {
 	/* The reference's time is correct by definition. */
 	if (host == r->reference)
@@ -223,7 +224,7 @@ static bool is_blamed(const struct reduction *r, const uint32_t *pairs, uint32_t
 	return other == r->reference || pairs[host] >= pairs[other];
 }
 
-static int forget_bound(struct reduction *r, uint32_t host, const struct range *at)
+static int drop_bound(struct reduction *r, uint32_t host, const struct range *at)
 {
 	const struct range *span = &r->host[host].span;
 	const struct change_window w = { .from = max64(at->lo, span->lo),
@@ -233,7 +234,7 @@ static int forget_bound(struct reduction *r, uint32_t host, const struct range *
 }
 
 /* Convert a raw time of the reference to that of another host. */
-static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
+static int64_t reference_time_to_host(const struct reduction *r, uint32_t host, int64_t t)
 {
 	const struct correction *ref = &r->correction[r->reference];
 	const __int128 since = (__int128)t - r->host[r->reference].origin;
@@ -249,16 +250,16 @@ static int64_t seen_by(const struct reduction *r, uint32_t host, int64_t t)
  * Note that no bound is claimed in a range of the reference's raw time, widened by twice the
  * half-width of the bound, because the correction may be wrong.
  */
-static int forget_range(struct reduction *r, uint32_t host, const struct range *untold)
+static int drop_bound_in_range(struct reduction *r, uint32_t host, const struct range *untold)
 {
 	const int64_t off = (int64_t)fmin(2 * r->by_bound.dist[host], 0x1p62);
 	struct range at = { INT64_MIN, INT64_MAX };
 
 	if (untold->lo > INT64_MIN)
-		at.lo = clamp_to_int64((__int128)seen_by(r, host, untold->lo) - off);
+		at.lo = clamp_to_int64((__int128)reference_time_to_host(r, host, untold->lo) - off);
 	if (untold->hi < INT64_MAX)
-		at.hi = clamp_to_int64((__int128)seen_by(r, host, untold->hi) + off);
-	return forget_bound(r, host, &at);
+		at.hi = clamp_to_int64((__int128)reference_time_to_host(r, host, untold->hi) + off);
+	return drop_bound(r, host, &at);
 }
 
 int reduction_forget_untold(struct reduction *r)
@@ -270,7 +271,7 @@ int reduction_forget_untold(struct reduction *r)
 		const uint32_t h = r->by_bound.order[i];
 
 		for (size_t k = 0; !ret && k < ref->num_untold; k++)
-			ret = forget_range(r, h, &ref->untold[k]);
+			ret = drop_bound_in_range(r, h, &ref->untold[k]);
 		windows_join(&r->forgotten[h]);
 	}
 	return ret;
@@ -291,8 +292,8 @@ int reduction_check_messages(struct reduction *r, bool last)
 		const uint32_t *h = r->est[c.found[i].pair].pair->host;
 
 		for (int k = 0; !ret && k < 2; k++)
-			if (is_blamed(r, c.pairs, h[k], h[!k]))
-				ret = forget_bound(r, h[k], last ? &all : &c.found[i].at[k]);
+			if (host_is_blamed(r, c.pairs, h[k], h[!k]))
+				ret = drop_bound(r, h[k], last ? &all : &c.found[i].at[k]);
 	}
 	for (uint32_t h = 0; !ret && h < r->num_hosts; h++)
 		windows_join(&r->forgotten[h]);
@@ -314,7 +315,7 @@ int reduction_blame_hosts(struct reduction *r)
 		const uint32_t *h = r->est[i].pair->host;
 
 		for (int k = 0; r->outvoted[i] && k < 2; k++)
-			if (is_blamed(r, pairs, h[k], h[!k]))
+			if (host_is_blamed(r, pairs, h[k], h[!k]))
 				lower_quality(&r->host[h[k]].quality);
 	}
 	free(pairs);

@@ -151,7 +151,7 @@ static bool solve_delays(struct feasible *f)
 }
 
 /* Return the shift of a host, ns. */
-static double shift_of(struct feasible *f, uint32_t host)
+static double shift_of_host(struct feasible *f, uint32_t host)
 {
 	uint32_t reference = group_of(f, f->r->reference);
 	uint32_t group = group_of(f, host);
@@ -164,10 +164,10 @@ static double shift_of(struct feasible *f, uint32_t host)
 }
 
 /* Do all shifted offsets fit into 64 bits? */
-static bool can_shift(struct feasible *f)
+static bool shifts_fit(struct feasible *f)
 {
 	for (uint32_t h = 0; h < f->r->num_hosts; h++)
-		if (fabs((double)f->r->correction[h].offset + shift_of(f, h)) >= 0x1p62)
+		if (fabs((double)f->r->correction[h].offset + shift_of_host(f, h)) >= 0x1p62)
 			return false;
 	return true;
 }
@@ -176,7 +176,7 @@ static void shift_groups(struct feasible *f, struct reduction *r)
 {
 	for (uint32_t h = 0; h < r->num_hosts; h++) {
 		struct correction *c = &r->correction[h];
-		double offset = c->frac + shift_of(f, h);
+		double offset = c->frac + shift_of_host(f, h);
 
 		c->offset += (int64_t)floor(offset);
 		c->frac = offset - floor(offset);
@@ -199,7 +199,7 @@ int reduction_make_feasible(struct reduction *r)
 		join_groups(&f);
 	for (int as_shown = 1; !ret && !found && as_shown >= 0; as_shown--) {
 		collect_delays(&f, as_shown);
-		found = solve_delays(&f) && can_shift(&f);
+		found = solve_delays(&f) && shifts_fit(&f);
 	}
 	/*
 	 * If messages of several groups are inconsistent, or shifts exceed the range of times,

@@ -45,7 +45,7 @@ struct neighbours {
 };
 
 /* Estimate the width of a bound over a pair, ns. */
-static double width_over(const struct reduction *r, uint32_t host, uint32_t via)
+static double bound_width_over(const struct reduction *r, uint32_t host, uint32_t via)
 {
 	return r->bound_cost[via] + (double)r->host[graph_other(&r->graph, via, host)].bound_median;
 }
@@ -58,11 +58,11 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r, u
 	*a = (struct neighbours){ .r = r, .host = host, .num = 1, .via = { r->by_bound.via[host] } };
 	for (; i < r->graph.start[host + 1]; i++) {
 		uint32_t pair = r->graph.edge[i], k;
-		double width = width_over(r, host, pair);
+		double width = bound_width_over(r, host, pair);
 
 		if (pair == a->via[0] || !r->host[graph_other(&r->graph, pair, host)].clock)
 			continue;
-		for (k = a->num; k > 1 && width < width_over(r, host, a->via[k - 1]); k--)
+		for (k = a->num; k > 1 && width < bound_width_over(r, host, a->via[k - 1]); k--)
 			if (k < MAX_NEIGHBOURS)
 				a->via[k] = a->via[k - 1];
 		if (k < MAX_NEIGHBOURS) {
@@ -76,7 +76,7 @@ static void choose_neighbours(struct neighbours *a, const struct reduction *r, u
  * Return the largest error of the messages that limit two hosts' times. If stamps were rounded and
  * not cut off, all stamps of a host would be early by half of its resolution.
  */
-static int64_t time_error(const struct host *a, const struct host *b)
+static int64_t time_error_of_hosts(const struct host *a, const struct host *b)
 {
 	int64_t coarser = a->resolution_ns - b->resolution_ns;
 
@@ -91,7 +91,7 @@ static struct range range_over(const struct reduction *r, uint32_t host, uint32_
 	const struct host *h = &r->host[graph_other(&r->graph, via, host)];
 	int64_t x = t - r->host[host].origin;
 	/* Times of the limiting messages have errors at both hosts. */
-	int64_t off = time_error(h, &r->host[host]);
+	int64_t off = time_error_of_hosts(h, &r->host[host]);
 	struct range at = { x, x };
 
 	at = r->est[via].pair->host[0] == host ? rate_bound_to_second(b, at, near) :
@@ -107,8 +107,8 @@ static struct range range_over(const struct reduction *r, uint32_t host, uint32_
 }
 
 /* Narrow the intervals of a host's times on the reference by those over one neighbour. */
-static void narrow_over(const struct reduction *r, uint32_t host, uint32_t via, const int64_t *t,
-			size_t num, struct range *range)
+static void narrow_ranges_over(const struct reduction *r, uint32_t host, uint32_t via,
+			       const int64_t *t, size_t num, struct range *range)
 {
 	uint32_t next = graph_other(&r->graph, via, host);
 	struct bound_place in_bound = { 0 };
@@ -152,7 +152,7 @@ static void ranges_of_host(void *arg, const int64_t *t, size_t num, struct range
 
 	unknown_ranges(arg, t, num, range);
 	for (uint32_t i = 0; i < a->num; i++)
-		narrow_over(a->r, a->host, a->via[i], t, num, range);
+		narrow_ranges_over(a->r, a->host, a->via[i], t, num, range);
 	for (size_t i = 0; i < num; i++) {
 		if (is_forgotten(&a->r->forgotten[a->host], t[i] - a->r->host[a->host].origin)) {
 			range[i] = UNKNOWN;
@@ -170,7 +170,7 @@ static void ranges_of_host(void *arg, const int64_t *t, size_t num, struct range
  * Intersect the intervals, and narrow them to times with which no message is inverted by the
  * neighbours' corrected times. If there are none, use the times by the nearest neighbours.
  */
-static void ranges_beside(void *arg, const int64_t *t, size_t num, struct range *range)
+static void ranges_without_inversions(void *arg, const int64_t *t, size_t num, struct range *range)
 {
 	struct neighbours *a = arg;
 
@@ -219,7 +219,8 @@ static size_t count_instants(const struct reduction *r, uint32_t h)
 	return FEW_INSTANTS + (size_t)fmin(n, MOST_INSTANTS);
 }
 
-static int add_edge(struct windows *to, const struct range *span, int64_t from, int64_t until)
+static int add_window_edge(struct windows *to, const struct range *span, int64_t from,
+			   int64_t until)
 {
 	const struct change_window w = { .from = max64(from, span->lo),
 					 .to = min64(until, span->hi),
@@ -234,7 +235,7 @@ static int add_edge(struct windows *to, const struct range *span, int64_t from, 
  * the end of such a window, it is not between lines that join instants on either side. On the
  * second host's clock, the end extends from the first possible time of f to its last.
  */
-static int add_edges(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
+static int add_window_edges(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	bool is_first = r->est[via].pair->host[0] == h;
@@ -244,12 +245,12 @@ static int add_edges(struct windows *to, const struct reduction *r, uint32_t h, 
 	for (size_t i = 1; !ret && i < b->parts; i++) {
 		const struct bound_part *after = &b->part[i], *before = after - 1;
 
-		ret = is_first ? add_edge(to, span, after->x.lo, after->x.lo) :
-				 add_edge(to, span, after->other.lo, after->other_inner.lo);
+		ret = is_first ? add_window_edge(to, span, after->x.lo, after->x.lo) :
+				 add_window_edge(to, span, after->other.lo, after->other_inner.lo);
 		if (!ret)
-			ret = is_first ?
-				      add_edge(to, span, before->x.hi, before->x.hi) :
-				      add_edge(to, span, before->other_inner.hi, before->other.hi);
+			ret = is_first ? add_window_edge(to, span, before->x.hi, before->x.hi) :
+					 add_window_edge(to, span, before->other_inner.hi,
+							 before->other.hi);
 	}
 	return ret;
 }
@@ -267,7 +268,8 @@ static int add_window_between(struct windows *to, int64_t from, int64_t until,
  * Add the windows in which a pair's bound assumes no drift limit or a phase step, on the host's
  * clock.
  */
-static int add_steep(struct windows *to, const struct reduction *r, uint32_t h, uint32_t via)
+static int add_steep_windows(struct windows *to, const struct reduction *r, uint32_t h,
+			     uint32_t via)
 {
 	const struct rate_bound *b = &r->pair_bound[via].bound;
 	const struct correction *first = &r->correction[r->est[via].pair->host[0]];
@@ -291,7 +293,7 @@ static int add_steep(struct windows *to, const struct reduction *r, uint32_t h, 
  * Add the kept windows of the next pair on the path from @at to the reference, whose bound is
  * already released.
  */
-static int add_kept(struct windows *to, const struct reduction *r, uint32_t h, uint32_t at)
+static int add_kept_windows(struct windows *to, const struct reduction *r, uint32_t h, uint32_t at)
 {
 	const struct windows *kept = &r->steep[at];
 	int ret = 0;
@@ -302,13 +304,13 @@ static int add_kept(struct windows *to, const struct reduction *r, uint32_t h, u
 	return ret;
 }
 
-static int keep_steep(const struct reduction *r, uint32_t h)
+static int keep_steep_windows(const struct reduction *r, uint32_t h)
 {
 	struct windows *to = &r->steep[h];
 	int ret;
 
 	to->num = 0;
-	ret = add_steep(to, r, h, r->by_bound.via[h]);
+	ret = add_steep_windows(to, r, h, r->by_bound.via[h]);
 	windows_join(to);
 	return ret;
 }
@@ -325,7 +327,7 @@ static bool covers_span(struct windows *w, const struct range *span)
 }
 
 /* Has a host windows of its own clock, which must be added one by one? */
-static bool has_steps(const struct correction *c)
+static bool has_own_windows(const struct correction *c)
 {
 	return c->num_changes || c->num_doubts || (c->wander && c->wander->num_untold);
 }
@@ -334,7 +336,7 @@ static bool has_steps(const struct correction *c)
  * Add the windows of all hosts on the path: the truth may bend in any of them. Once they include
  * the whole span, further windows without a phase step change nothing.
  */
-static int add_path(struct windows *w, const struct reduction *r, uint32_t h)
+static int add_windows_of_path(struct windows *w, const struct reduction *r, uint32_t h)
 {
 	const struct correction *c = &r->correction[h];
 	size_t next = MANY_WINDOWS;
@@ -347,7 +349,7 @@ static int add_path(struct windows *w, const struct reduction *r, uint32_t h)
 		ret = windows_add(w, &r->correction[at], c);
 		if (ret || covered || at == r->reference)
 			continue;
-		ret = add_kept(w, r, h, at);
+		ret = add_kept_windows(w, r, h, at);
 		if (!ret && w->num >= next) {
 			covered = covers_span(w, &r->host[h].span);
 			next = 2 * w->num + MANY_WINDOWS;
@@ -357,10 +359,10 @@ static int add_path(struct windows *w, const struct reduction *r, uint32_t h)
 }
 
 /* Set the path of a host whose windows are known, from which paths through it continue. */
-static void set_path(const struct reduction *r, uint32_t h)
+static void set_path_of_host(const struct reduction *r, uint32_t h)
 {
 	const uint32_t next = graph_other(&r->graph, r->by_bound.via[h], h);
-	const bool stepped = has_steps(&r->correction[h]);
+	const bool stepped = has_own_windows(&r->correction[h]);
 
 	r->path[h].stepped = stepped ? h : r->path[next].stepped;
 	r->path[h].windowed = stepped || r->steep[h].num ? h : r->path[next].windowed;
@@ -408,7 +410,7 @@ static int add_vertex_times(struct vertex_times *to, const struct reduction *r, 
  * Return the largest rate less 1 that a correction may have: no two clocks differ by more, whatever
  * hosts are between them. Without a bound, this is not certain.
  */
-static double steepest_of(const struct reduction *r, uint32_t h, bool sound)
+static double max_rate_of_correction(const struct reduction *r, uint32_t h, bool sound)
 {
 	const struct limits *l = &r->task->limits;
 	const double steepest = l->slope + l->slew;
@@ -420,18 +422,19 @@ static double steepest_of(const struct reduction *r, uint32_t h, bool sound)
  * Move the correction inside its bound, whose knots are in *k. Replace segments and knots if it was
  * outside.
  */
-static int keep_inside(const struct reduction *r, uint32_t h, bool sound, struct knots *k,
-		       struct netsync_model *m, struct netsync_segment **segment)
+static int move_correction_inside(const struct reduction *r, uint32_t h, bool sound,
+				  struct knots *k, struct netsync_model *m,
+				  struct netsync_segment **segment)
 {
 	struct netsync_segment *new = NULL;
 	struct netsync_clock *clock = NULL;
 	uint32_t via = r->by_bound.via[h];
 	const struct direction *d = r->est[via].pair->direction;
 	const struct inside_limits limits = {
-		.steepest = steepest_of(r, h, sound),
+		.steepest = max_rate_of_correction(r, h, sound),
 		.coarse = max64(d[0].raised, d[1].raised) +
-			  2 * time_error(&r->host[r->est[via].pair->host[0]],
-					 &r->host[r->est[via].pair->host[1]]),
+			  2 * time_error_of_hosts(&r->host[r->est[via].pair->host[0]],
+						  &r->host[r->est[via].pair->host[1]]),
 	};
 	struct vertex_times at = { 0 };
 	const struct neighbours *near = k->arg;
@@ -439,7 +442,7 @@ static int keep_inside(const struct reduction *r, uint32_t h, bool sound, struct
 	int ret = 0;
 
 	if (k->at == ranges_of_host)
-		wanted.at = ranges_beside;
+		wanted.at = ranges_without_inversions;
 	for (uint32_t i = 0; !ret && i < near->num; i++)
 		ret = add_vertex_times(&at, r, h, near->via[i]);
 	if (!ret)
@@ -496,9 +499,10 @@ static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model
 
 	choose_neighbours(&near, r, h);
 	if (!ret)
-		ret = add_path(&w, r, h);
+		ret = add_windows_of_path(&w, r, h);
 	for (uint32_t i = 0; !ret && i < near.num; i++)
-		ret = add_edges(&w, r, h, near.via[i]) || add_steep(&w, r, h, near.via[i]) ?
+		ret = add_window_edges(&w, r, h, near.via[i]) ||
+				      add_steep_windows(&w, r, h, near.via[i]) ?
 			      -ENOMEM :
 			      0;
 	for (size_t i = 0; !ret && i < r->forgotten[h].num; i++)
@@ -508,8 +512,8 @@ static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model
 		w.window[i].to += host->origin;
 	}
 	if (!ret)
-		ret = keep_steep(r, h);
-	set_path(r, h);
+		ret = keep_steep_windows(r, h);
+	set_path_of_host(r, h);
 	windows_join(&w);
 	steered[0] = is_in_windows(&w, k.first);
 	steered[1] = is_in_windows(&w, k.last);
@@ -528,7 +532,7 @@ static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model
 		ret = knots_make(&k);
 	}
 	if (!ret && r->task->method->curves)
-		ret = keep_inside(r, h, *sound, &k, m, segment);
+		ret = move_correction_inside(r, h, *sound, &k, m, segment);
 	netsync_clock_free(bare);
 	windows_release(&w);
 	m->knots = k.knot;
@@ -702,7 +706,7 @@ static void set_growth(const struct reduction *r, uint32_t h, const bool steered
  * Return the longest time (ns) in which a daemon may have steered the host or the next one. Only
  * part of the next host's time may be in the host's span.
  */
-static int64_t silence_of(const struct reduction *r, uint32_t h)
+static int64_t silence_of_pair(const struct reduction *r, uint32_t h)
 {
 	const uint32_t via = r->by_bound.via[h], next = graph_other(&r->graph, via, h);
 	const struct range *span = &r->host[h].span, *of_next = &r->host[next].span;
@@ -735,7 +739,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 	if (n < 0)
 		return (int)n;
 	host->quality = path_quality(r, h);
-	host->silent = silence_of(r, h);
+	host->silent = silence_of_pair(r, h);
 	ret = set_knots(r, h, &m, &segment, &sound, steered);
 	/* The growth depends on the segments inside the bound. */
 	set_growth(r, h, steered, &m);

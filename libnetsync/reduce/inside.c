@@ -99,7 +99,7 @@ static int add_segments(struct inside *in)
 	return ret;
 }
 
-static int add_times(struct inside *in, const int64_t *t, size_t num)
+static int add_inside_times(struct inside *in, const int64_t *t, size_t num)
 {
 	int ret = add_point(in, in->k->first, false);
 
@@ -127,7 +127,7 @@ static void sort_points(struct inside *in)
  * Subtract offsets as doubles: far from a clock's span, extrapolated offsets differ by more than 64
  * bits hold.
  */
-static double offset_less(int64_t a, int64_t b)
+static double offset_difference(int64_t a, int64_t b)
 {
 	return (double)((__int128)a - b);
 }
@@ -152,7 +152,7 @@ static bool move_inside(struct inside_point *p, struct range r, int64_t coarse)
 		if (r.hi < INT64_MAX)
 			at = min64(at, clamp_to_int64((__int128)r.hi - least));
 	}
-	if (fabs(offset_less(at, was)) < LEAST_MOVE)
+	if (fabs(offset_difference(at, was)) < LEAST_MOVE)
 		return false;
 	p->offset = clamp_to_int64((__int128)at - p->t);
 	return true;
@@ -182,17 +182,17 @@ static void move_points(struct inside *in)
 /* Return the slope from a point to the next one, as the rate less 1. */
 static double slope_to_next(const struct inside_point *p)
 {
-	return offset_less(p[1].offset, p->offset) / (double)(p[1].t - p->t);
+	return offset_difference(p[1].offset, p->offset) / (double)(p[1].t - p->t);
 }
 
 /* Is there a step before a point: of the correction, or by times that the host skipped? */
-static bool begins_part(const struct inside_point *p)
+static bool has_step_before(const struct inside_point *p)
 {
 	return p->after_step || fabs(slope_to_next(p - 1)) > STEPPED;
 }
 
 /* Limit the interval of a point to what a clock can reach from the interval of another point. */
-static void hold(struct inside_point *p, const struct inside_point *other, double steepest)
+static void limit_point(struct inside_point *p, const struct inside_point *other, double steepest)
 {
 	const int64_t apart = p->t - other->t;
 	const int64_t most = (int64_t)ceil(steepest * fabs((double)apart)) + 1;
@@ -210,14 +210,14 @@ static void hold(struct inside_point *p, const struct inside_point *other, doubl
  * two clocks, by the largest rate of each pair on the path. If no clock can satisfy them, there is
  * a step within the part.
  */
-static void hold_part(struct inside_point *p, size_t num, double steepest)
+static void limit_part(struct inside_point *p, size_t num, double steepest)
 {
 	bool any = true;
 
 	for (size_t i = 1; i < num; i++)
-		hold(&p[i], &p[i - 1], steepest);
+		limit_point(&p[i], &p[i - 1], steepest);
 	for (size_t i = num - 1; i-- > 0;)
-		hold(&p[i], &p[i + 1], steepest);
+		limit_point(&p[i], &p[i + 1], steepest);
 	for (size_t i = 0; i < num; i++)
 		any &= p[i].held.lo <= p[i].held.hi;
 	for (size_t i = 0; !any && i < num; i++)
@@ -227,14 +227,14 @@ static void hold_part(struct inside_point *p, size_t num, double steepest)
 static bool is_steep(const struct inside_point *p, size_t num, double steepest)
 {
 	for (size_t i = 0; i + 1 < num; i++)
-		if (fabs(offset_less(p[i + 1].offset, p[i].offset)) >
+		if (fabs(offset_difference(p[i + 1].offset, p[i].offset)) >
 		    steepest * (double)(p[i + 1].t - p[i].t) + ROUNDING)
 			return true;
 	return false;
 }
 
 /* Make a part less steep. 0 or -ENOMEM. */
-static int level_part(struct inside_point *p, size_t num, double steepest)
+static int flatten_part(struct inside_point *p, size_t num, double steepest)
 {
 	double *above, *below;
 
@@ -243,7 +243,7 @@ static int level_part(struct inside_point *p, size_t num, double steepest)
 	above = malloc(num * sizeof(*above));
 	below = malloc(num * sizeof(*below));
 	for (size_t i = 0; above && below && i < num; i++)
-		above[i] = below[i] = offset_less(p[i].offset, p->offset);
+		above[i] = below[i] = offset_difference(p[i].offset, p->offset);
 	for (size_t i = 1; above && below && i < num; i++) {
 		double rise = steepest * (double)(p[i].t - p[i - 1].t);
 
@@ -272,26 +272,26 @@ static size_t next_part(const struct inside *in, size_t from)
 {
 	size_t to = from + 1;
 
-	while (to < in->num && !begins_part(&in->point[to]))
+	while (to < in->num && !has_step_before(&in->point[to]))
 		to++;
 	return to;
 }
 
-static void hold_points(struct inside *in, double steepest)
+static void limit_points(struct inside *in, double steepest)
 {
 	for (size_t from = 0, to; from < in->num; from = to) {
 		to = next_part(in, from);
-		hold_part(&in->point[from], to - from, steepest);
+		limit_part(&in->point[from], to - from, steepest);
 	}
 }
 
-static int level_points(struct inside *in, double steepest)
+static int flatten_points(struct inside *in, double steepest)
 {
 	int ret = 0;
 
 	for (size_t from = 0, to; !ret && from < in->num; from = to) {
 		to = next_part(in, from);
-		ret = level_part(&in->point[from], to - from, steepest);
+		ret = flatten_part(&in->point[from], to - from, steepest);
 	}
 	return ret;
 }
@@ -299,7 +299,7 @@ static int level_points(struct inside *in, double steepest)
 /* ---- segments ----------------------------------------------------------- */
 
 /* Make segments between points, except for points on an existing line. */
-static struct netsync_segment *make_segments(struct inside *in, uint32_t *num)
+static struct netsync_segment *make_inside_segments(struct inside *in, uint32_t *num)
 {
 	struct netsync_segment *s = calloc(in->num, sizeof(*s));
 	const struct inside_point *p = in->point;
@@ -333,7 +333,7 @@ int inside_keep(const struct knots *k, const struct netsync_model *m, const int6
 		const struct inside_limits *limits, struct netsync_segment **segment)
 {
 	struct inside in = { .k = k, .model = m, .coarse = limits->coarse };
-	int ret = add_times(&in, t, num);
+	int ret = add_inside_times(&in, t, num);
 	uint32_t n = 0;
 
 	*segment = NULL;
@@ -347,12 +347,12 @@ int inside_keep(const struct knots *k, const struct netsync_model *m, const int6
 	}
 	if (!ret && in.num > 1) {
 		find_ranges(&in);
-		hold_points(&in, limits->steepest);
+		limit_points(&in, limits->steepest);
 		move_points(&in);
-		ret = level_points(&in, limits->steepest);
+		ret = flatten_points(&in, limits->steepest);
 		if (!ret && has_moved(&in)) {
 			move_points(&in);
-			*segment = make_segments(&in, &n);
+			*segment = make_inside_segments(&in, &n);
 			ret = *segment ? (int)n : -ENOMEM;
 		}
 	}

@@ -69,7 +69,7 @@ int reduction_find_links(const struct reduction *r, uint32_t h, struct link **li
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
 	const size_t *p = a, *q = b;
 
@@ -86,7 +86,7 @@ int reduction_intervals_of_others(const struct reduction *r, size_t num, size_t 
 	for (; n + 1 < num; n++)
 		all[n] = r->correction[r->by_noise.order[n + 1]].intervals;
 	if (n) {
-		qsort(all, n, sizeof(*all), by_number);
+		qsort(all, n, sizeof(*all), compare_sizes);
 		*intervals = all[n * 3 / 4];
 	}
 	free(all);

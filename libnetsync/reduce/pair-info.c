@@ -10,7 +10,8 @@
  * Return the corrected delay of a kept message. Its x is the time on host[0]; y is negated for
  * messages from host[1].
  */
-static int64_t delay(const struct host *a, const struct host *b, int way, const struct point *at)
+static int64_t delay_of_message(const struct host *a, const struct host *b, int way,
+				const struct point *at)
 {
 	int64_t y = way ? -at->y : at->y, t[2] = { 0, 0 };
 
@@ -32,7 +33,7 @@ static void fill_delays(struct netsync_pair_info *info, int way, const struct di
 		for (uint32_t k = 0; k < bin->corners; k++) {
 			/* Use the times of the stamps, without the rounding-up offset. */
 			const struct point p = { bin->corner[k].x, bin->corner[k].y - dir->raised };
-			int64_t d = delay(a, b, way, &p);
+			int64_t d = delay_of_message(a, b, way, &p);
 
 			info->inversions_after += d < 0;
 			info->min_delay_ns[way] = min64(info->min_delay_ns[way], d);

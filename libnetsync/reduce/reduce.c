@@ -28,7 +28,7 @@
 #define INCOMPLETE_COST 1e17
 
 /* Return the time during which a pair was traced, on its first host. */
-static struct range span_of(const struct reduction *r, size_t pair)
+static struct range span_of_pair(const struct reduction *r, size_t pair)
 {
 	const struct estimate *e = &r->est[pair];
 	const struct host *a = &r->host[e->pair->host[0]];
@@ -50,7 +50,7 @@ static struct range span_of(const struct reduction *r, size_t pair)
 static void set_bound_cost(struct reduction *r, size_t i)
 {
 	const struct rate_bound *b = &r->pair_bound[i].bound;
-	struct range s = span_of(r, i);
+	struct range s = span_of_pair(r, i);
 	double width = pair_bound_width(&r->pair_bound[i], s.lo, s.hi);
 	double wrong = b->infeasible ? (double)b->infeasible / (double)b->vertices : 0;
 
@@ -61,7 +61,7 @@ static void set_bound_cost(struct reduction *r, size_t i)
 static void set_noise_cost(struct reduction *r, size_t i)
 {
 	const struct estimate *e = &r->est[i];
-	struct range s = span_of(r, i);
+	struct range s = span_of_pair(r, i);
 	double stretch = (double)(s.hi - s.lo) / (double)(e->overlap_to - e->overlap_from);
 
 	if (e->quality == NETSYNC_INCOMPLETE)
@@ -76,7 +76,7 @@ static void set_noise_cost(struct reduction *r, size_t i)
  * Compute the costs of a pair by a bound without clocks. The bound is discarded, because bounds
  * take most of the memory while curves are fitted, and made again afterwards.
  */
-static int first_costs(void *arg, size_t i)
+static int compute_first_costs(void *arg, size_t i)
 {
 	struct reduction *r = arg;
 
@@ -101,7 +101,7 @@ static void forget_pair_bound(struct pair_bound *b)
 /*
  * Compute the bound and costs of a pair again, now that corrections show steps and wrong messages.
  */
-static int final_costs(void *arg, size_t i)
+static int compute_final_costs(void *arg, size_t i)
 {
 	struct reduction *r = arg;
 	const uint32_t *h = r->est[i].pair->host;
@@ -271,7 +271,7 @@ static int make_checked_clocks(struct reduction *r)
 		for (uint32_t i = 0; again && i < r->by_bound.num; i++)
 			host_clear(&r->host[r->by_bound.order[i]]);
 		if (again)
-			ret = run_for_pairs(r, final_costs);
+			ret = run_for_pairs(r, compute_final_costs);
 		if (again && !ret)
 			ret = make_clocks(r);
 	}
@@ -285,7 +285,7 @@ static int make_checked_clocks(struct reduction *r)
 	return ret ? ret : reduction_blame_hosts(r);
 }
 
-static int run(struct reduction *r)
+static int run_reduction(struct reduction *r)
 {
 	int ret = graph_make(&r->graph, r->est, r->num_hosts, r->num_pairs);
 
@@ -294,7 +294,7 @@ static int run(struct reduction *r)
 	    !r->steep || !r->forgotten || !r->path || !r->way || !r->short_by || !r->disputed ||
 	    !r->outvoted)
 		return -ENOMEM;
-	ret = run_for_pairs(r, first_costs);
+	ret = run_for_pairs(r, compute_first_costs);
 	if (ret)
 		return ret;
 	reduction_find_islands(r);
@@ -305,7 +305,7 @@ static int run(struct reduction *r)
 	if (!ret && (r->task->method->curves || r->task->method->straight))
 		ret = reduction_make_feasible(r);
 	if (!ret)
-		ret = run_for_pairs(r, final_costs);
+		ret = run_for_pairs(r, compute_final_costs);
 	if (ret)
 		return ret;
 	tree_grow(&r->by_bound, &r->graph, r->bound_cost, r->reference);
@@ -335,7 +335,7 @@ int reduce(struct host *host, uint32_t num_hosts, struct estimate *est, uint32_t
 		.disputed = calloc(num_pairs + 1, sizeof(bool)),
 		.outvoted = calloc(num_pairs + 1, sizeof(bool)),
 	};
-	int ret = run(&r);
+	int ret = run_reduction(&r);
 
 	task->reference = r.reference;
 	for (uint32_t i = 0; r.pair_bound && i < num_pairs; i++)

@@ -31,13 +31,13 @@ static double hash_of_name(const char *name)
 }
 
 /* Did a host exchange messages with only one other? It is farther from all others than that one. */
-static bool is_leaf(const struct reduction *r, uint32_t h)
+static bool host_is_leaf(const struct reduction *r, uint32_t h)
 {
 	return r->graph.start[h + 1] - r->graph.start[h] < 2;
 }
 
 /* Compare a value of two hosts, and their names if it is equal. */
-static bool is_before(const struct reduction *r, const double *value, uint32_t a, uint32_t b)
+static bool precedes_host(const struct reduction *r, const double *value, uint32_t a, uint32_t b)
 {
 	if (value[a] != value[b])
 		return value[a] < value[b];
@@ -56,9 +56,9 @@ static size_t list_smallest(const struct reduction *r, uint32_t island, const do
 	for (uint32_t h = 0; h < r->num_hosts; h++) {
 		size_t at = num;
 
-		if (r->host[h].island != island || is_leaf(r, h))
+		if (r->host[h].island != island || host_is_leaf(r, h))
 			continue;
-		for (; at && is_before(r, value, h, list[at - 1]); at--)
+		for (; at && precedes_host(r, value, h, list[at - 1]); at--)
 			if (at < most)
 				list[at] = list[at - 1];
 		if (at < most)

@@ -21,7 +21,7 @@ struct host_bin {
 	const struct bin *bin;
 };
 
-static int by_host_and_time(const void *a, const void *b)
+static int compare_bins_by_host_and_time(const void *a, const void *b)
 {
 	const struct host_bin *p = a, *q = b;
 
@@ -34,7 +34,7 @@ static int by_host_and_time(const void *a, const void *b)
  * Can clocks whose rates differ by at most @slope show the bin's y, given the y in the middle of
  * all messages? With a false timestamp, y is off by the timestamp's error.
  */
-static bool possible(const struct host_bin *s, double slope)
+static bool bin_is_possible(const struct host_bin *s, double slope)
 {
 	const struct envelope *e = s->envelope;
 	size_t middle = e->num / 2;
@@ -44,15 +44,15 @@ static bool possible(const struct host_bin *s, double slope)
 	return fabs(dy) <= 2 * slope * fabs(dx) + LONGEST;
 }
 
-static bool belongs(const struct host_bin *s, const struct range *span, double slope)
+static bool bin_belongs_to_span(const struct host_bin *s, const struct range *span, double slope)
 {
 	int64_t near = max64(span->hi - span->lo, NEAR);
 
-	return (s->t >= span->lo - near && s->t <= span->hi + near) || possible(s, slope);
+	return (s->t >= span->lo - near && s->t <= span->hi + near) || bin_is_possible(s, slope);
 }
 
 /* Return the trusted span: begin with that of most messages, and extend it outward. */
-static struct range trusted(const struct host_bin *s, size_t n, double slope)
+static struct range trusted_span(const struct host_bin *s, size_t n, double slope)
 {
 	uint64_t all = 0, few, sum = 0;
 	size_t lo = 0, hi = n - 1;
@@ -70,10 +70,10 @@ static struct range trusted(const struct host_bin *s, size_t n, double slope)
 		;
 	span = (struct range){ s[lo].t, s[hi].t };
 	while (lo-- > 0)
-		if (belongs(&s[lo], &span, slope))
+		if (bin_belongs_to_span(&s[lo], &span, slope))
 			span.lo = s[lo].t;
 	while (++hi < n)
-		if (belongs(&s[hi], &span, slope))
+		if (bin_belongs_to_span(&s[hi], &span, slope))
 			span.hi = s[hi].t;
 	/* Bins were represented by their mean times. */
 	return (struct range){ span.lo - width, span.hi + width };
@@ -83,7 +83,7 @@ static struct range trusted(const struct host_bin *s, size_t n, double slope)
  * Set the span to all packets and messages, unless these are far from the trusted ones and from the
  * times at which the clock was read.
  */
-static void set_span(struct host *h, const struct range *messages)
+static void set_span_of_host(struct host *h, const struct range *messages)
 {
 	const int64_t near = max64(messages->hi - messages->lo, NEAR);
 	int64_t lo = messages->lo - near, hi = messages->hi + near;
@@ -99,7 +99,7 @@ static void set_span(struct host *h, const struct range *messages)
 		h->span = *messages;
 }
 
-static size_t gather(struct host_bin *to, const struct pair *p)
+static size_t gather_host_bins(struct host_bin *to, const struct pair *p)
 {
 	size_t n = 0;
 
@@ -138,8 +138,8 @@ int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair, size_t 
 	if (!seen)
 		return -ENOMEM;
 	for (size_t i = 0; i < num_pairs; i++)
-		num += gather(seen + num, pair[i]);
-	qsort(seen, num, sizeof(*seen), by_host_and_time);
+		num += gather_host_bins(seen + num, pair[i]);
+	qsort(seen, num, sizeof(*seen), compare_bins_by_host_and_time);
 	for (uint32_t h = 0; h < num_hosts; h++)
 		host[h].span = (struct range){ host[h].first, host[h].last };
 	for (size_t i = 0, next; i < num; i = next) {
@@ -147,8 +147,8 @@ int spans_set(struct host *host, uint32_t num_hosts, struct pair **pair, size_t 
 
 		for (next = i + 1; next < num && seen[next].host == seen[i].host; next++)
 			;
-		messages = trusted(seen + i, next - i, slope);
-		set_span(&host[seen[i].host], &messages);
+		messages = trusted_span(seen + i, next - i, slope);
+		set_span_of_host(&host[seen[i].host], &messages);
 	}
 	free(seen);
 	return 0;

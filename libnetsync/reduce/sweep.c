@@ -99,7 +99,7 @@ void reduction_find_ways(struct reduction *r)
 enum stage { ALONG_TREE, START, FIT };
 
 /* Was the clock stepped, as far as known? */
-static bool was_set(const struct correction *c)
+static bool was_stepped(const struct correction *c)
 {
 	for (size_t i = 0; i < c->num_changes; i++)
 		if (c->change[i].phase_step)
@@ -112,9 +112,9 @@ static bool was_set(const struct correction *c)
  * relative to one neighbour may not seem so relative to all, unless messages are then further
  * apart.
  */
-static bool is_worse(const struct correction *c, const struct correction *before, size_t links)
+static bool fit_is_worse(const struct correction *c, const struct correction *before, size_t links)
 {
-	return (c->no_margin && !before->no_margin && was_set(before)) ||
+	return (c->no_margin && !before->no_margin && was_stepped(before)) ||
 	       (before->steered && !c->steered &&
 		(links == 1 || c->mean_delay > FURTHER * before->mean_delay));
 }
@@ -124,13 +124,13 @@ static bool is_worse(const struct correction *c, const struct correction *before
  * the clock was stepped, keep the earlier one. Also keep it if it found that the clock is steered.
  * 0 or -ENOMEM.
  */
-static int fit_by_all(struct correction *c, const struct correction *before,
-		      const struct link *link, size_t num, double drift)
+static int fit_host_to_all(struct correction *c, const struct correction *before,
+			   const struct link *link, size_t num, double drift)
 {
 	const bool pooled = c->pooled;
 	int ret = host_fit(c, link, num, drift);
 
-	if (ret || !is_worse(c, before, num))
+	if (ret || !fit_is_worse(c, before, num))
 		return ret;
 	correction_release(c);
 	ret = correction_copy(c, before);
@@ -149,7 +149,7 @@ static int fit_host(const struct reduction *r, uint32_t h, enum stage stage, str
 		return ret;
 	c->pooled = n && link[n - 1].thin;
 	if (stage != START)
-		ret = fit_by_all(c, &r->correction[h], link, n, r->task->drift);
+		ret = fit_host_to_all(c, &r->correction[h], link, n, r->task->drift);
 	else if (c->pooled)
 		ret = host_fit_start(c, link, n);
 	free(link);
@@ -262,7 +262,7 @@ static void group_choose(struct group *g, size_t first)
  * Return the root mean square move of a correction, ns. It is infinite if the change points differ,
  * or if only one of both leaves no margin.
  */
-static double move(const struct correction *from, const struct correction *to)
+static double distance_moved(const struct correction *from, const struct correction *to)
 {
 	const double length = (double)(to->to - to->from);
 	double sum = 0;
@@ -284,7 +284,7 @@ static double move(const struct correction *from, const struct correction *to)
 }
 
 /* Would a fit of a host have the same result as the last one? */
-static bool is_settled(const struct group *g, uint32_t h)
+static bool host_is_settled(const struct group *g, uint32_t h)
 {
 	const struct graph *graph = &g->r->graph;
 	const struct correction *c = &g->r->correction[h];
@@ -295,13 +295,13 @@ static bool is_settled(const struct group *g, uint32_t h)
 	return sqrt(g->stale[h]) / links <= NEIGHBOURS_MOVE * c->expected_error;
 }
 
-static int fit_member(void *arg, size_t i)
+static int fit_member_of_group(void *arg, size_t i)
 {
 	struct group *g = arg;
 	uint32_t h = g->host[i];
 	int ret = correction_copy(&g->next[i], &g->r->correction[h]);
 
-	if (!ret && g->fit && !(g->may_settle && is_settled(g, h)))
+	if (!ret && g->fit && !(g->may_settle && host_is_settled(g, h)))
 		ret = fit_host(g->r, h, g->stage, &g->next[i]);
 	return ret;
 }
@@ -315,7 +315,7 @@ static void group_note_moves(struct group *g)
 		g->stale[g->host[k]] = 0;
 	for (size_t k = 0; k < g->num; k++) {
 		uint32_t h = g->host[k];
-		double by = move(&g->r->correction[h], &g->next[k]);
+		double by = distance_moved(&g->r->correction[h], &g->next[k]);
 
 		if (by > OWN_MOVE * g->next[k].expected_error)
 			g->stale[h] = HUGE_VAL;
@@ -367,7 +367,8 @@ static int group_fit(struct group *g, int sweep)
 			c->others = g->others;
 	}
 	g->fit = r->task->method->curves && (g->stage != ALONG_TREE || g->host[0] != r->reference);
-	ret = parallel_run(r->task->parallel, r->task->threads, (uint32_t)g->num, fit_member, g);
+	ret = parallel_run(r->task->parallel, r->task->threads, (uint32_t)g->num,
+			   fit_member_of_group, g);
 	if (!ret && g->stage == FIT)
 		group_note_moves(g);
 	if (!ret)
@@ -378,7 +379,7 @@ static int group_fit(struct group *g, int sweep)
 }
 
 /* Run sweep @number of a stage. */
-static int sweep(struct group *g, enum stage stage, int number)
+static int run_sweep(struct group *g, enum stage stage, int number)
 {
 	uint32_t num = g->r->by_noise.num;
 	int ret = 0;
@@ -399,7 +400,7 @@ static int sweep(struct group *g, enum stage stage, int number)
 /* ---- all stages --------------------------------------------------------- */
 
 /* Find the untrusted intervals of one host. */
-static int doubt_host(void *reduction, size_t i)
+static int find_untrusted_intervals_of_host(void *reduction, size_t i)
 {
 	struct reduction *r = reduction;
 	uint32_t h = r->by_noise.order[i];
@@ -420,11 +421,12 @@ static int doubt_host(void *reduction, size_t i)
 
 int reduction_doubt_hosts(struct reduction *r)
 {
-	return parallel_run(r->task->parallel, r->task->threads, r->by_noise.num, doubt_host, r);
+	return parallel_run(r->task->parallel, r->task->threads, r->by_noise.num,
+			    find_untrusted_intervals_of_host, r);
 }
 
 /* Do readings report how the clocks of a host and of all its neighbours were steered? */
-static bool is_raw(const struct reduction *r, uint32_t h)
+static bool readings_report_steering(const struct reduction *r, uint32_t h)
 {
 	const struct graph *g = &r->graph;
 	bool raw = r->host[h].raw;
@@ -435,7 +437,7 @@ static bool is_raw(const struct reduction *r, uint32_t h)
 }
 
 /* Set the intervals in which the readings of a host are unreported. */
-static int set_untold(struct wander *w, const struct host *host)
+static int set_unreported_intervals(struct wander *w, const struct host *host)
 {
 	w->untold = malloc((host->num_untold + 1) * sizeof(*w->untold));
 	if (!w->untold)
@@ -455,7 +457,7 @@ static int set_untold(struct wander *w, const struct host *host)
 }
 
 /* Measure the stability of one host when all curves are final. */
-static int measure_wander(void *reduction, size_t i)
+static int measure_stability(void *reduction, size_t i)
 {
 	struct reduction *r = reduction;
 	uint32_t h = r->by_noise.order[i];
@@ -465,7 +467,7 @@ static int measure_wander(void *reduction, size_t i)
 	int ret = 0;
 
 	r->correction[h].wander = w;
-	w->left_alone = r->task->left_alone || is_raw(r, h);
+	w->left_alone = r->task->left_alone || readings_report_steering(r, h);
 	if (!w->left_alone) {
 		ret = reduction_find_links(r, h, &link, &n);
 		if (!ret && n)
@@ -473,11 +475,11 @@ static int measure_wander(void *reduction, size_t i)
 		free(link);
 	}
 	/* The assumptions apply to the raw clock, except in unreported intervals. */
-	return ret ? ret : set_untold(w, &r->host[h]);
+	return ret ? ret : set_unreported_intervals(w, &r->host[h]);
 }
 
 /* Are half of the hosts fitted to thin links, and do half of these have no margin? */
-static void look_at_pooled(const struct reduction *r, bool *pooled, bool *no_margin)
+static void judge_thin_fits(const struct reduction *r, bool *pooled, bool *no_margin)
 {
 	uint32_t num = r->by_noise.num, thin = 0, without = 0;
 
@@ -495,7 +497,7 @@ static void look_at_pooled(const struct reduction *r, bool *pooled, bool *no_mar
  * Fit hosts as steered by daemons if that explains more than smooth curves do; then fit the others
  * again, which were fitted to wrong curves.
  */
-static int fit_steered(struct group *g)
+static int fit_steered_hosts(struct group *g)
 {
 	struct reduction *r = g->r;
 	bool explains;
@@ -507,11 +509,11 @@ static int fit_steered(struct group *g)
 		g->stale[h] = r->correction[h].steered ? 0 : HUGE_VAL;
 	g->may_settle = true;
 	g->steered = true;
-	return sweep(g, FIT, FITS);
+	return run_sweep(g, FIT, FITS);
 }
 
 /* Has a host a single neighbour, whose curve the joint fit changes? */
-static bool is_beside_smooth(const struct reduction *r, uint32_t h)
+static bool has_single_smooth_neighbour(const struct reduction *r, uint32_t h)
 {
 	const struct graph *graph = &r->graph;
 	const uint32_t first = graph->start[h];
@@ -524,7 +526,7 @@ static bool is_beside_smooth(const struct reduction *r, uint32_t h)
  * Fit hosts again that seem to be steered relative to their only neighbour, whose curve the joint
  * fit has changed since. Results from several neighbours, or from all together, are kept.
  */
-static int fit_beside_joint(struct group *g)
+static int refit_after_joint_fit(struct group *g)
 {
 	struct reduction *r = g->r;
 	int ret = 0;
@@ -533,7 +535,7 @@ static int fit_beside_joint(struct group *g)
 		uint32_t h = r->by_noise.order[i];
 		struct correction next;
 
-		if (!r->correction[h].steered || !is_beside_smooth(r, h))
+		if (!r->correction[h].steered || !has_single_smooth_neighbour(r, h))
 			continue;
 		/* Decide again whether the host is steered. */
 		r->correction[h].steered = false;
@@ -551,29 +553,29 @@ static int fit_beside_joint(struct group *g)
  * joint fit does not come first: change points and numbers of intervals are found less accurately
  * from joint curves, which spread the errors of one host over all.
  */
-static int fit_all(struct group *g)
+static int fit_hosts_to_all(struct group *g)
 {
 	struct reduction *r = g->r;
 	bool pooled, no_margin;
 	int ret = 0;
 
-	look_at_pooled(r, &pooled, &no_margin);
+	judge_thin_fits(r, &pooled, &no_margin);
 	for (int i = 0; !ret && no_margin && i < STARTS; i++)
-		ret = sweep(g, START, i);
+		ret = run_sweep(g, START, i);
 	for (int i = 0; !ret && i < FITS; i++) {
 		/* Hosts with few messages have correlated errors. */
 		if (pooled)
 			ret = reduction_fit_jointly(r);
 		g->may_settle = i && !pooled;
 		if (!ret)
-			ret = sweep(g, FIT, i);
+			ret = run_sweep(g, FIT, i);
 	}
 	if (!ret && !pooled)
-		ret = fit_steered(g);
+		ret = fit_steered_hosts(g);
 	for (int i = 0; !ret && i < JOINT_FITS; i++)
 		ret = reduction_fit_jointly(r);
 	if (!ret)
-		ret = fit_beside_joint(g);
+		ret = refit_after_joint_fit(g);
 	if (!ret)
 		ret = reduction_doubt_hosts(r);
 	return ret;
@@ -590,25 +592,25 @@ static int fit_all(struct group *g)
  * The choice of hosts that are fitted at the same time does not depend on the number of threads, so
  * the result does not either. In the first sweep the reference is alone.
  */
-static int fit_in_turn(struct reduction *r)
+static int fit_hosts_in_turn(struct reduction *r)
 {
 	struct group g;
 	int ret = group_new(&g, r);
 
 	if (!ret)
-		ret = sweep(&g, ALONG_TREE, 0);
+		ret = run_sweep(&g, ALONG_TREE, 0);
 	if (!ret && r->task->method->curves && r->by_noise.num > 2)
-		ret = fit_all(&g);
+		ret = fit_hosts_to_all(&g);
 	group_free(&g);
 	return ret;
 }
 
 int reduction_fit_hosts(struct reduction *r)
 {
-	int ret = r->task->method->model ? reduction_fit_model(r) : fit_in_turn(r);
+	int ret = r->task->method->model ? reduction_fit_model(r) : fit_hosts_in_turn(r);
 
 	if (!ret && r->task->method->curves)
 		ret = parallel_run(r->task->parallel, r->task->threads, r->by_noise.num,
-				   measure_wander, r);
+				   measure_stability, r);
 	return ret;
 }

@@ -20,7 +20,7 @@ struct verdict {
 	int64_t silence;     /* longest silence of the other pairs, ns */
 };
 
-static struct verdict verdict_of(const struct reduction *r, uint32_t h)
+static struct verdict verdict_of_host(const struct reduction *r, uint32_t h)
 {
 	uint32_t first = r->graph.start[h], end = r->graph.start[h + 1];
 	struct verdict v = { .pairs = end - first };
@@ -47,7 +47,7 @@ static struct verdict verdict_of(const struct reduction *r, uint32_t h)
  * pair, other pairs are bad as a consequence: the estimate of a correct host may be inconsistent
  * with its other messages. Chosen.
  */
-static bool was_perhaps_set(const struct reduction *r, uint32_t h)
+static bool was_perhaps_stepped(const struct reduction *r, uint32_t h)
 {
 	for (uint32_t i = r->graph.start[h]; i < r->graph.start[h + 1]; i++) {
 		uint32_t pair = r->graph.edge[i];
@@ -56,7 +56,7 @@ static bool was_perhaps_set(const struct reduction *r, uint32_t h)
 
 		if (r->pair_bound[pair].usable)
 			continue;
-		other = verdict_of(r, graph_other(&r->graph, pair, h));
+		other = verdict_of_host(r, graph_other(&r->graph, pair, h));
 		bad = r->short_by[pair] > 0 ? other.impossible : other.bad;
 		if (bad == 1 || 2 * bad <= other.pairs)
 			return true;
@@ -73,7 +73,7 @@ struct kept_messages {
 	uint32_t corner;
 };
 
-static const struct point *next_kept(const struct kept_messages *k)
+static const struct point *find_next_kept(const struct kept_messages *k)
 {
 	return k->bin < k->envelope->num ? &k->envelope->bin[k->bin].corner[k->corner] : NULL;
 }
@@ -99,7 +99,7 @@ static double mean_round_trip(const struct pair *p, double slope)
 	double sum = 0;
 	size_t num = 0;
 
-	while ((next[0] = next_kept(&kept[0])), (next[1] = next_kept(&kept[1])),
+	while ((next[0] = find_next_kept(&kept[0])), (next[1] = find_next_kept(&kept[1])),
 	       next[0] || next[1]) {
 		const int way = !next[0] || (next[1] && next[1]->x < next[0]->x);
 
@@ -119,7 +119,7 @@ static double mean_round_trip(const struct pair *p, double slope)
  * Would a step of a host be visible in its other pairs? If their delays are longer than the step,
  * no message is received before it is sent, and a slewed clock may satisfy all messages.
  */
-static bool is_visible(const struct reduction *r, uint32_t h, double step)
+static bool step_is_visible(const struct reduction *r, uint32_t h, double step)
 {
 	const struct limits *l = &r->task->limits;
 
@@ -135,7 +135,7 @@ static bool is_visible(const struct reduction *r, uint32_t h, double step)
 
 bool reduction_is_contradicted(const struct reduction *r, uint32_t h)
 {
-	const struct verdict v = verdict_of(r, h);
+	const struct verdict v = verdict_of_host(r, h);
 
 	if (4 * v.bad <= v.pairs)
 		return false;
@@ -144,6 +144,6 @@ bool reduction_is_contradicted(const struct reduction *r, uint32_t h)
 	/* Without another pair there is no bound. */
 	return v.bad < v.pairs &&
 	       ((double)v.silence > LONG_SILENCE ||
-		(v.impossible && !is_visible(r, h, v.short_by))) &&
-	       was_perhaps_set(r, h);
+		(v.impossible && !step_is_visible(r, h, v.short_by))) &&
+	       was_perhaps_stepped(r, h);
 }
