@@ -14,7 +14,7 @@
 #include "steer/held.h"
 #include "util/parallel.h"
 
-/* What the messages in one part of the pairs reveal about a host; see get_pair_part(). */
+/* Results about a host from the messages in one part of the pairs; see get_pair_part(). */
 struct used {
 	int64_t last; /* latest time of messages that were used and not deferred, ns */
 	struct resolution resolution; /* the resolution of the timestamps */

@@ -109,8 +109,8 @@ static s64 compute_deviation(const struct timekeeper *tk)
 
 	gain -= last.mono - last.raw;
 	/*
-	 * Use 64 bits, because multipliers can exceed 2^31. That of an HPET
-	 * does.
+	 * Use 64 bits, because multipliers can exceed 2^31. The multiplier of
+	 * an HPET does.
 	 */
 	return gain - div64_s64((s64)(raw - last.raw) *
 					((s64)last.mult - last.raw_mult),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sparse Bayesian learning (M. E. Tipping, "Sparse Bayesian learning and the relevance
- * vector machine", JMLR 1, 2001). The likeliest variance v of a bend b, of which messages
- * tell s^2 at best, is a fixed point of D. J. C. MacKay's step ("Bayesian interpolation",
- * Neural Computation 4(3), 1992) and of one of expectation maximization:
+ * Sparse Bayesian learning (M. E. Tipping, "Sparse Bayesian learning and the relevance vector
+ * machine", JMLR 1, 2001). The likeliest variance v of a bend b, which messages determine with a
+ * variance of s^2, is a fixed point of D. J. C. MacKay's step ("Bayesian interpolation", Neural
+ * Computation 4(3), 1992) and of one of expectation maximization:
  *
  *	v = (b^2 + nu q) / (1 - s^2 / v + nu),	v = (b^2 + s^2 + nu q) / (1 + nu)
  *

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Change-point detection by two-sample regression: a line is fitted before an
- * instant, another one after it, in windows of many lengths. There is a change
- * point where the two differ by more than their standard deviations and an
- * oscillator's drift explain, with the same sign in both directions (a changed
- * delay moves one direction, or both apart). Short windows come first, since
- * they tell neighbours apart.
+ * Change-point detection by two-sample regression: a line is fitted before an instant, another one
+ * after it, in windows of many lengths. There is a change point where the two differ by more than
+ * their standard deviations and an oscillator's drift explain, with the same sign in both
+ * directions (a changed delay moves one direction, or both apart). Short windows come first,
+ * because they distinguish neighbouring change points.
  */
 #include <errno.h>
 #include <math.h>
@@ -343,7 +342,7 @@ static bool phase_step_estimate(const struct series *s, size_t m, double *step, 
 
 /*
  * A step that is too large for any rate is visible at all instants near it, whatever else happens.
- * It is placed in the middle of these.
+ * Place it in the middle of these instants.
  */
 static int phase_steps_find(struct correction *c, const struct series s[2])
 {

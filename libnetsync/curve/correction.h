@@ -53,9 +53,9 @@ struct deviation_knot {
 };
 
 /*
- * t_common = t + offset + frac + skew * (t - from) + curve(t - from). Times are
- * relative to the origin of the host, and the common time to that of the
- * reference, whose own time it is at first.
+ * t_common = t + offset + frac + skew * (t - from) + curve(t - from). Times are relative to the
+ * origin of the host; common time is relative to the origin of the reference, and is initially the
+ * reference's own time.
  */
 struct correction {
 	bool known;
@@ -87,7 +87,7 @@ struct correction {
 
 /*
  * Return the distance between the curves before and after a change point, at the times where it may
- * lie, ns. With the wrong curve, messages seem to be faster by as much.
+ * lie, ns. With the wrong curve, messages seem to be faster by that distance.
  */
 double change_point_gap(const struct change_point *b);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A bound assumes that the clock drifts no faster than oscillators do. It holds if
- * there is a curve that keeps to that, and leaves a margin to all messages that is
- * larger than its own error: then it leaves room for the truth, too. Where either
- * fails, a rate step was missed:
+ * A bound assumes that the clock drifts no faster than oscillators do. The bound is valid if there
+ * is a curve that satisfies this assumption, and leaves all messages a margin larger than its own
+ * error: the margin then contains the truth. If either condition fails, a rate step was missed:
  *
- * - many of a few neighbouring messages are quicker than the margin by a good part of
- *   it, and not so in both directions: the curve is off by as much;
- * - the curve itself bends more than the largest drift, by a good part of the margin;
- * - or it does not, but all at once in a silence the clock may have.
+ * - many of a few neighbouring messages are quicker than the margin by a large part of it, but
+ *   not in both directions: the error of the curve is that large;
+ * - the curve itself bends more than the largest drift, by a large part of the margin;
+ * - the curve does not, but the clock may have turned abruptly in a silence.
  *
- * So it is all the time where rate steps are found that often that others are missed.
- * Where there is no margin at all, the curve is nowhere to be relied on; nor where it
- * steps that fast that the largest skew is in doubt itself.
+ * If rate steps are found so often that others are missed, the whole curve is untrusted. No bound
+ * is claimed if there is no margin at all, or if rate steps are so large that the largest skew may
+ * be exceeded.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,108 +26,109 @@
 #include "util/statistics.h"
 
 /*
- * A message is too quick by this part of the margin; and by so many expected errors
- * of the curve. Chosen.
+ * A message is too quick if it is quicker than the margin by this part of it, and by this many
+ * expected errors of the curve. Chosen.
  */
 #define PART 0.25
 #define DEVIATIONS 4
 /*
- * So many of a run of neighbours are. Where a curve is off by twice what is too
- * quick, and delays are 100 us beyond a margin of 30 us, 7 in 100 messages are,
- * and more of those that are kept. Of wrong ones, 1 in 100, 3 of 32 are rarely.
+ * Number of neighbouring messages in a run, and number of too quick ones that show an error. If the
+ * error of a curve is twice the limit, and delays are 100 us beyond a margin of 30 us, 7 in 100
+ * messages are too quick, and more of the kept ones. If 1 message in 100 is wrong, 3 of 32 are
+ * rarely too quick.
  */
 #define TOO_QUICK 3
 #define RUN 32
 /*
- * Where messages of both directions are quicker at a time, that is how long they took, and no
- * error of the curve: how many of the other direction are looked at, before and after. Chosen.
+ * If both directions are faster than usual at once, delays were shorter, and the curve is right.
+ * Number of messages of the other direction examined before and after a message. Chosen.
  */
 #define NEXT 8
-/* So fast two clocks run apart at most that adjtime(3) slews against each other, ns a ns. */
+/* Largest relative rate of two clocks that adjtime(3) slews in opposite directions, ns per ns. */
 #define SLEW 1e-3
-/* What messages leave to a curve tells of it if it is so many expected errors. Chosen. */
+/* Least residual that is significant, in expected errors of the curve. Chosen. */
 #define ERRORS 2
-/* Messages of a group whose lowest says what margin there is. Chosen. */
+/* Number of messages in a group, whose lowest message determines the margin. Chosen. */
 #define MESSAGES 64
 
 /*
- * A clock whose rate steps so often (ns) and so many times is steered by a daemon,
- * and not all of its steps were found: chronyd and ntpd poll every 16 to 64 s.
+ * If a clock's rate steps once in this time (ns), and this number of times, a daemon steers it, and
+ * not all of its steps were found: chronyd and ntpd poll every 16 to 64 s.
  */
 #define OFTEN 64e9
 #define MANY 8
 
 /*
- * With such steps of its rate it may differ by more than the largest skew: adjtime(3)
- * slews by 500 ppm, whatever the clock has besides. Chosen.
+ * With rate steps larger than this, the clock may exceed the largest skew: adjtime(3) slews by 500
+ * ppm in addition to the clock's own rate. Chosen.
  */
 #define FAST 400e-6
 
-/* Links of a host, below which half may be with one whose clock is false. Chosen. */
+/* With fewer links than this, half may be with a host whose clock is false. Chosen. */
 #define FEW 4
 
-/* Messages in either direction from which a curve is known well. Chosen. */
+/* Least number of messages in each direction with which a curve is known well. Chosen. */
 #define DENSE 128
 
-/* Messages that are quicker than any skew explains say that the clock was set. */
+/* If messages are quicker than this skew explains, the clock was stepped. */
 #define MAX_SKEW 500e-6
 
 /* An observation; time since the beginning, ns. */
 struct seen_observation {
 	double t;
-	double distance; /* of the curve, ns */
-	double quicker;	 /* than what is too quick, ns; or 0 */
+	double distance; /* distance from the curve, ns */
+	double quicker;	 /* excess over the limit for being too quick, ns; or 0 */
 };
 
-/* Observations of one direction of all links; those of the link in question are the last. */
+/* Observations of one direction of all links; the last ones are those of the current link. */
 struct seen_way {
 	struct seen_observation *seen;
-	size_t begin; /* of the link in question */
+	size_t begin; /* first of the current link */
 	size_t num;
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_observations_by_time(const void *a, const void *b)
 {
 	const struct seen_observation *p = a, *q = b;
 
 	return (p->t > q->t) - (p->t < q->t);
 }
 
-static int by_beginning(const void *a, const void *b)
+static int compare_intervals_by_beginning(const void *a, const void *b)
 {
 	const struct doubt *p = a, *q = b;
 
 	return (p->from > q->from) - (p->from < q->from);
 }
 
-static void join(struct doubt *to, const struct doubt *d)
+static void join_intervals(struct doubt *to, const struct doubt *d)
 {
 	to->to = fmax(to->to, d->to);
 	to->phase_step |= d->phase_step;
 }
 
-/* Those that overlap become one: how many are left, in order of time. */
-static size_t merge(struct doubt *d, size_t num)
+/* Sort intervals by time, and merge overlapping ones. Return the number left. */
+static size_t merge_intervals(struct doubt *d, size_t num)
 {
 	size_t n = 0;
 
 	if (num)
-		qsort(d, num, sizeof(*d), by_beginning);
+		qsort(d, num, sizeof(*d), compare_intervals_by_beginning);
 	for (size_t i = 0; i < num; i++) {
 		if (n && d[i].from <= d[n - 1].to)
-			join(&d[n - 1], &d[i]);
+			join_intervals(&d[n - 1], &d[i]);
 		else
 			d[n++] = d[i];
 	}
 	return n;
 }
 
-static int add(struct correction *c, size_t *room, const struct doubt *d)
+static int add_interval(struct correction *c, size_t *room, const struct doubt *d)
 {
 	struct doubt *last = c->num_doubts ? &c->doubt[c->num_doubts - 1] : NULL;
 
 	if (last && d->from <= last->to && d->from >= last->from) {
-		join(last, d);
+		join_intervals(last, d);
 		return 0;
 	}
 	if (array_grow(&c->doubt, room, c->num_doubts, sizeof(*c->doubt)))
@@ -137,8 +137,8 @@ static int add(struct correction *c, size_t *room, const struct doubt *d)
 	return 0;
 }
 
-/* Was the clock set in a run of @n? TOO_QUICK of them cannot be explained else. */
-static bool is_set(const struct seen_observation *s, size_t n)
+/* Was the clock stepped in a run of @n? If so, TOO_QUICK of them have no other explanation. */
+static bool was_stepped_in_run(const struct seen_observation *s, size_t n)
 {
 	double most = MAX_SKEW * (s[n - 1].t - s[0].t);
 	size_t set = 0;
@@ -148,8 +148,9 @@ static bool is_set(const struct seen_observation *s, size_t n)
 	return set >= TOO_QUICK;
 }
 
-/* Runs of @n observations, in order of time. */
-static int add_runs(struct correction *c, size_t *room, const struct seen_observation *s, size_t n)
+/* Add intervals for runs of @n observations, in order of time. */
+static int add_intervals_of_runs(struct correction *c, size_t *room,
+				 const struct seen_observation *s, size_t n)
 {
 	size_t quick = 0;
 	int ret = 0;
@@ -161,15 +162,16 @@ static int add_runs(struct correction *c, size_t *room, const struct seen_observ
 		if (i >= RUN)
 			quick -= s[i - RUN].quicker > 0;
 		if (quick >= TOO_QUICK)
-			ret = add(c, room,
-				  &(struct doubt){ s[first].t, s[i].t,
-						   is_set(&s[first], i - first + 1) });
+			ret = add_interval(c, room,
+					   &(struct doubt){
+						   s[first].t, s[i].t,
+						   was_stepped_in_run(&s[first], i - first + 1) });
 	}
 	return ret;
 }
 
-/* The median of groups, ns. */
-static double middle_of_groups(const struct bin_group *group, size_t num, double *buffer)
+/* Return the median of groups, ns. */
+static double median_of_groups(const struct bin_group *group, size_t num, double *buffer)
 {
 	for (size_t i = 0; i < num; i++)
 		buffer[i] = group[i].y;
@@ -177,10 +179,9 @@ static double middle_of_groups(const struct bin_group *group, size_t num, double
 }
 
 /*
- * The margin that a link has usually, ns: half of what is between the lowest of both
- * directions, less what these exceed the minimum by. Where a phase step was missed
- * the curve passes between the messages before and after it, and what it is fitted
- * with is the least margin of all.
+ * Return the usual margin of a link, ns: half of the gap between the lowest of both directions,
+ * less their excess over the minimum. If a phase step was missed, the curve passes between the
+ * messages before and after it, and is fitted with the least margin of all.
  *
  * *offset: by how much the curve is usually nearer to the lower limits than to the upper ones, ns.
  * The curve of a host with several links is not in the middle of each, as delays of both directions
@@ -201,14 +202,14 @@ static double link_margin(const struct observations *p, size_t link, struct bin_
 	if (!n)
 		return 0;
 	excess = statistics_median(buffer, n) - excess;
-	*offset = (middle_of_groups(group[ABOVE], num[ABOVE], buffer) -
-		   middle_of_groups(group[BELOW], num[BELOW], buffer)) /
+	*offset = (median_of_groups(group[ABOVE], num[ABOVE], buffer) -
+		   median_of_groups(group[BELOW], num[BELOW], buffer)) /
 		  2;
 	return excess;
 }
 
-/* Make the margins of all links what they are usually, with offsets. 0 or -ENOMEM. */
-static int set_margins(struct host_fit *k, double *offset)
+/* Set the margins of all links to the usual ones, with offsets. 0 or -ENOMEM. */
+static int set_usual_margins(struct host_fit *k, double *offset)
 {
 	size_t most = observations_most_bins(&k->obs) + 1;
 	struct bin_group *group[2] = { malloc(most * sizeof(**group)),
@@ -226,12 +227,12 @@ static int set_margins(struct host_fit *k, double *offset)
 }
 
 /*
- * Half of what all messages of a link leave between the curve and both of its directions, if it
- * inverts none: its margin at least, were it moved a little. The fit, which keeps to the bulk of
- * the messages, may leave none where a few of them were much quicker than others. What is no more
- * than the expected error of the curve, ns, tells nothing.
+ * Return half of the gap that all messages of a link leave on both sides of the curve, if it
+ * inverts none. The link has at least this margin to a slightly shifted curve. The fit, which
+ * follows most messages, may leave no margin if a few of them were much quicker than others.
+ * @error: the expected error of the curve, ns, up to which a gap is not significant.
  */
-static double link_room(const struct observations *p, size_t link, double error)
+static double gap_of_link(const struct observations *p, size_t link, double error)
 {
 	double room = 0, t;
 
@@ -250,10 +251,10 @@ static double link_room(const struct observations *p, size_t link, double error)
 }
 
 /*
- * The margin of more than half of the links, ns; 0: none. Of many hosts one may have a
- * false clock, whose links have none. Of less than four links half may be its.
+ * Find the margin of more than half of the links, ns; 0: none. With many hosts, one may have a
+ * false clock, whose links have no margin. With fewer than four links, half of them may be with it.
  */
-static int middle_margin(const struct host_fit *k, double *margin)
+static int find_middle_margin(const struct host_fit *k, double *margin)
 {
 	double *all = malloc(k->obs.links * sizeof(*all));
 	size_t n;
@@ -269,28 +270,29 @@ static int middle_margin(const struct host_fit *k, double *margin)
 
 /* ---- windows of change points ------------------------------------------- */
 
-/* The time about a change point, in which a bound does not rely on curves. */
+/* The times near a change point in which a bound does not use curves. */
 struct curve_gap {
 	double from;
 	double to;
-	double gap; /* between the curves, ns */
+	double gap; /* gap between the curves, ns */
 };
 
-/* Of both hosts of a link, in order of time, apart from each other. */
+/* Gaps of both hosts of a link, in order of time, disjoint. */
 struct unknown {
 	struct curve_gap *window;
 	size_t num;
 	size_t room;
 };
 
-static int by_from(const void *a, const void *b)
+static int compare_gaps_by_from(const void *a, const void *b)
 {
 	const struct curve_gap *p = a, *q = b;
 
 	return (p->from > q->from) - (p->from < q->from);
 }
 
-static int add_unknown(struct unknown *u, const struct correction *of, const struct correction *on)
+static int add_curve_gap(struct unknown *u, const struct correction *of,
+			 const struct correction *on)
 {
 	for (size_t i = 0; i < of->num_changes; i++) {
 		const struct change_point *b = &of->change[i];
@@ -313,13 +315,13 @@ static int add_unknown(struct unknown *u, const struct correction *of, const str
 	return 0;
 }
 
-/* Those that overlap become one. */
-static void join_unknown(struct unknown *u)
+/* Merge overlapping gaps. */
+static void join_gaps(struct unknown *u)
 {
 	size_t n = 0;
 
 	if (u->num)
-		qsort(u->window, u->num, sizeof(*u->window), by_from);
+		qsort(u->window, u->num, sizeof(*u->window), compare_gaps_by_from);
 	for (size_t i = 0; i < u->num; i++) {
 		struct curve_gap *last = n ? &u->window[n - 1] : NULL;
 
@@ -333,26 +335,26 @@ static void join_unknown(struct unknown *u)
 	u->num = n;
 }
 
-/* Of one link of the observations, @link. */
-static int find_unknown(struct unknown *u, struct host_fit *k, const struct link *links,
-			size_t num_links, size_t link)
+/* Find the gaps of both hosts of link @link of the observations. */
+static int find_gaps_of_hosts(struct unknown *u, struct host_fit *k, const struct link *links,
+			      size_t num_links, size_t link)
 {
 	struct correction *c = k->correction;
 	int ret;
 
 	u->num = 0;
 	c->curve = k->best;
-	ret = add_unknown(u, c, c);
+	ret = add_curve_gap(u, c, c);
 	for (size_t i = link; !ret && i < num_links && observations_link(&k->obs, links, i) == link;
 	     i++)
-		ret = add_unknown(u, links[i].other, c);
+		ret = add_curve_gap(u, links[i].other, c);
 	c->curve = (struct spline){ 0 };
-	join_unknown(u);
+	join_gaps(u);
 	return ret;
 }
 
-/* By how much messages may seem to be quicker at a time, ns. */
-static double gap_at(const struct unknown *u, double t)
+/* Return by how much messages may seem to be quicker at a time, ns. */
+static double curve_gap_at(const struct unknown *u, double t)
 {
 	size_t i = NUM_BEFORE(u->window, u->num, from, t);
 
@@ -362,11 +364,12 @@ static double gap_at(const struct unknown *u, double t)
 /* ---- what contradicts a curve ------------------------------------------- */
 
 /*
- * Of one direction of a link, in order of time. A message beside a phase step that is too
- * quick for the curve there was rather sent on the other side of it: the step may be
- * anywhere up to the next one that is not.
+ * Extend phase steps by the observations of one direction of a link, in order of time. If a message
+ * beside a phase step is too quick for the curve there, it was probably sent on the other side of
+ * the step, which may be anywhere up to the next message that is not too quick.
  */
-static int reach_quick(struct host_fit *k, size_t *room, const struct seen_observation *s, size_t n)
+static int extend_phase_steps(struct host_fit *k, size_t *room, const struct seen_observation *s,
+			      size_t n)
 {
 	struct correction *c = k->correction;
 	int ret = 0;
@@ -384,15 +387,17 @@ static int reach_quick(struct host_fit *k, size_t *room, const struct seen_obser
 		while (last < n && s[last].quicker > 0)
 			last++;
 		if (first < from || last > to)
-			ret = add(c, room,
-				  &(struct doubt){ first ? s[first - 1].t : 0,
-						   last < n ? s[last].t : k->obs.span, true });
+			ret = add_interval(c, room,
+					   &(struct doubt){ first ? s[first - 1].t : 0,
+							    last < n ? s[last].t : k->obs.span,
+							    true });
 	}
 	return ret;
 }
 
-/* Add those of the next link, in order of time. */
-static void see_link(struct seen_way *way, const struct observations *p, size_t link, int side)
+/* Add the observations of the next link, in order of time. */
+static void add_observations_of_link(struct seen_way *way, const struct observations *p,
+				     size_t link, int side)
 {
 	const struct obs_direction *dir = &p->direction[2 * link + side];
 
@@ -409,14 +414,15 @@ static void see_link(struct seen_way *way, const struct observations *p, size_t 
 			};
 		}
 	}
-	qsort(way->seen + way->begin, way->num - way->begin, sizeof(*way->seen), by_time);
+	qsort(way->seen + way->begin, way->num - way->begin, sizeof(*way->seen),
+	      compare_observations_by_time);
 }
 
 /*
- * The least distance of a link's observations that are so near to a time that the curve cannot
- * be off by much more, or less, than then; HUGE_VAL: there are none.
+ * Return the least distance of a link's observations that are so near to a time that the error of
+ * the curve cannot be very different; HUGE_VAL: there are none.
  */
-static double distance_about(const struct seen_way *way, double t)
+static double distance_near_time(const struct seen_way *way, double t)
 {
 	const struct seen_observation *s = way->seen + way->begin;
 	size_t n = way->num - way->begin, next = NUM_BEFORE(s, n, t, t);
@@ -430,41 +436,41 @@ static double distance_about(const struct seen_way *way, double t)
 }
 
 /*
- * Which of a link's are quicker than its margin allows, and than those of the other direction? How
- * many?
+ * Mark the observations of a link that are quicker than its margin permits, and than those of the
+ * other direction. Return their number.
  */
-static size_t mark_quick(struct seen_way *way, const struct seen_way *other,
-			 const struct unknown *u, double margin, double error)
+static size_t mark_quick_observations(struct seen_way *way, const struct seen_way *other,
+				      const struct unknown *u, double margin, double error)
 {
 	size_t quick = 0;
 
 	for (size_t i = way->begin; i < way->num; i++) {
 		struct seen_observation *s = &way->seen[i];
-		double beyond = s->distance + error + gap_at(u, s->t);
+		double beyond = s->distance + error + curve_gap_at(u, s->t);
 		double least = margin - PART * margin;
 
 		if (beyond < least)
-			least = fmin(least, (1 - PART) * distance_about(other, s->t));
+			least = fmin(least, (1 - PART) * distance_near_time(other, s->t));
 		s->quicker = fmax(least - beyond, 0);
 		quick += s->quicker > 0;
 	}
 	return quick;
 }
 
-/* The same for both directions, relative to a curve that is higher by @offset. */
-static size_t mark_quick_beside(struct seen_way way[2], double offset, const struct unknown *u,
-				double margin, double error)
+/* Mark both directions, relative to a curve that is higher by @offset. */
+static size_t mark_quick_with_offset(struct seen_way way[2], double offset, const struct unknown *u,
+				     double margin, double error)
 {
 	for (int side = ABOVE; side <= BELOW; side++)
 		for (size_t i = way[side].begin; i < way[side].num; i++)
 			way[side].seen[i].distance -= side == ABOVE ? offset : -offset;
-	return mark_quick(&way[ABOVE], &way[BELOW], u, margin, error) +
-	       mark_quick(&way[BELOW], &way[ABOVE], u, margin, error);
+	return mark_quick_observations(&way[ABOVE], &way[BELOW], u, margin, error) +
+	       mark_quick_observations(&way[BELOW], &way[ABOVE], u, margin, error);
 }
 
-static int find_quick_of_link(struct host_fit *k, const struct link *links, size_t num_links,
-			      size_t link, double offset, struct seen_way way[2], struct unknown *u,
-			      size_t *room)
+static int find_quick_messages_of_link(struct host_fit *k, const struct link *links,
+				       size_t num_links, size_t link, double offset,
+				       struct seen_way way[2], struct unknown *u, size_t *room)
 {
 	const double error = DEVIATIONS * k->correction->expected_error + k->obs.resolution;
 	const double margin = k->margin[link];
@@ -473,22 +479,23 @@ static int find_quick_of_link(struct host_fit *k, const struct link *links, size
 
 	if (margin <= 0)
 		return 0;
-	ret = find_unknown(u, k, links, num_links, link);
+	ret = find_gaps_of_hosts(u, k, links, num_links, link);
 	for (int side = ABOVE; !ret && side <= BELOW; side++)
-		see_link(&way[side], &k->obs, link, side);
+		add_observations_of_link(&way[side], &k->obs, link, side);
 	/* Either curve drifts as much as the other: one that is consistent with more is enough. */
-	quick = ret ? 0 : mark_quick_beside(way, 0, u, margin, error);
-	if (quick && k->obs.links > 1 && mark_quick_beside(way, offset, u, margin, error) >= quick)
-		mark_quick_beside(way, -offset, u, margin, error);
+	quick = ret ? 0 : mark_quick_with_offset(way, 0, u, margin, error);
+	if (quick && k->obs.links > 1 &&
+	    mark_quick_with_offset(way, offset, u, margin, error) >= quick)
+		mark_quick_with_offset(way, -offset, u, margin, error);
 	for (int side = ABOVE; !ret && side <= BELOW; side++)
-		ret = reach_quick(k, room, way[side].seen + way[side].begin,
-				  way[side].num - way[side].begin);
+		ret = extend_phase_steps(k, room, way[side].seen + way[side].begin,
+					 way[side].num - way[side].begin);
 	return ret;
 }
 
-/* Those of both directions by themselves, but of all links together. */
-static int find_quick(struct host_fit *k, const struct link *links, size_t num_links,
-		      const double *offset, size_t *room)
+/* Find intervals with too quick messages, in each direction separately, over all links together. */
+static int find_quick_messages(struct host_fit *k, const struct link *links, size_t num_links,
+			       const double *offset, size_t *room)
 {
 	struct seen_way way[2] = { { 0 }, { 0 } };
 	struct unknown u = { 0 };
@@ -499,11 +506,13 @@ static int find_quick(struct host_fit *k, const struct link *links, size_t num_l
 		ret = way[side].seen ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; !ret && i < k->obs.links; i++)
-		ret = find_quick_of_link(k, links, num_links, i, offset[i], way, &u, room);
+		ret = find_quick_messages_of_link(k, links, num_links, i, offset[i], way, &u, room);
 	for (int side = ABOVE; side <= BELOW; side++) {
 		if (!ret) {
-			qsort(way[side].seen, way[side].num, sizeof(*way[side].seen), by_time);
-			ret = add_runs(k->correction, room, way[side].seen, way[side].num);
+			qsort(way[side].seen, way[side].num, sizeof(*way[side].seen),
+			      compare_observations_by_time);
+			ret = add_intervals_of_runs(k->correction, room, way[side].seen,
+						    way[side].num);
 		}
 		free(way[side].seen);
 	}
@@ -511,18 +520,19 @@ static int find_quick(struct host_fit *k, const struct link *links, size_t num_l
 	return ret;
 }
 
-/* Neighbouring intervals in which the curve bends one way. */
+/* Successive knot intervals in which the curve bends in the same direction. */
 struct bent {
 	double from;
 	double to;
-	double turn; /* by how much its slope changes, beyond a drift */
+	double turn; /* change of its slope less that of a drift */
 };
 
 /*
- * The next ones from interval *@i to before @end, less what @drift does in each: are there
- * any?
+ * Find the next ones from interval *@i to before @end, less the effect of @drift in each. Return
+ * false if there are none.
  */
-static bool next_bent(const struct spline *s, double drift, size_t *i, size_t end, struct bent *b)
+static bool find_next_bent(const struct spline *s, double drift, size_t *i, size_t end,
+			   struct bent *b)
 {
 	*b = (struct bent){ 0 };
 	for (; *i < end; ++*i) {
@@ -547,69 +557,72 @@ static bool next_bent(const struct spline *s, double drift, size_t *i, size_t en
 }
 
 /*
- * Where it bends more than by the largest drift k: a limit that assumes that is wrong by
- * an eighth of what the curve turns beyond it, times the length, and times what it would
- * take to turn as much by drift: (turn + k length)^2 / 8 k, less (turn + k length)
- * length / 8.
+ * Add an interval if the curve bends more than with the largest drift k. With turn as the change of
+ * slope in excess of k, the error of a limit that assumes k is an eighth of the turn times the
+ * length, and times the length in which drift would turn as much: (turn + k length)^2 / 8 k, less
+ * (turn + k length) length / 8.
  */
-static int add_bent(struct host_fit *k, size_t *room, const struct silences *silent, double most)
+static int add_intervals_of_bends(struct host_fit *k, size_t *room, const struct silences *silent,
+				  double most)
 {
 	const struct spline *s = &k->best;
 	struct bent b;
 	size_t i = 0;
 	int ret = 0;
 
-	while (!ret && next_bent(s, k->drift, &i, s->coefs - 3, &b)) {
+	while (!ret && find_next_bent(s, k->drift, &i, s->coefs - 3, &b)) {
 		double length = b.to - b.from;
 		struct doubt d = { b.from - length / 2, b.to + length / 2, fabs(b.turn) > FAST };
 
 		if (fabs(b.turn) * (length + fabs(b.turn) / k->drift) / 8 <= most)
 			continue;
-		/* When in a silence a clock changed nobody knows. */
+		/* The time within a silence at which a clock changed is unknown. */
 		silences_reach(silent, &d.from, &d.to);
-		ret = add(k->correction, room, &d);
+		ret = add_interval(k->correction, room, &d);
 	}
 	return ret;
 }
 
 /*
- * In a silence messages tell by how much a clock turned, and not when. From one end of it
- * to the other, L apart, a limit that assumes the largest drift k leaves room for k L^2 / 8
- * in the middle. A clock that turned all at once there, as a daemon makes it, is off by
- * turn L / 4.
+ * May a silence hide too large an error? In a silence, messages show by how much a clock turned,
+ * but not when. Over a silence of length L, a limit that assumes the largest drift k leaves k L^2 /
+ * 8 in the middle. A clock that turned at once there, as daemons make it, is off by turn L / 4.
  */
-static bool may_hide(double turn, double drift, double length, double most)
+static bool may_hide_turn(double turn, double drift, double length, double most)
 {
 	return (2 * fabs(turn) - drift * length) * length / 8 > most;
 }
 
-/* By how much a curve turns one way in intervals from @i to before @end, at most. */
-static double most_turn(const struct spline *s, size_t i, size_t end)
+/*
+ * Return by how much a curve turns in one direction in the intervals from @i to before @end, at
+ * most.
+ */
+static double max_turn(const struct spline *s, size_t i, size_t end)
 {
 	struct bent b;
 	double most = 0;
 
-	while (next_bent(s, 0, &i, end, &b))
+	while (find_next_bent(s, 0, &i, end, &b))
 		most = fmax(most, fabs(b.turn));
 	return most;
 }
 
 /*
- * About a silence: for half as long before and after, and an interval more, as that is how
- * far a curve spreads what a clock does at once.
+ * Return by how much a curve turns around a silence: for half as long before and after, plus one
+ * knot interval, over which a curve spreads an abrupt change of the clock.
  */
-static double turn_about(const struct spline *s, double from, double to)
+static double turn_near_silence(const struct spline *s, double from, double to)
 {
 	double half = (to - from) / 2;
 	size_t i = spline_interval(s, from - half);
 	size_t end = spline_interval(s, to + half) + 2;
 
-	return most_turn(s, i - !!i, end < s->coefs - 3 ? end : s->coefs - 3);
+	return max_turn(s, i - !!i, end < s->coefs - 3 ? end : s->coefs - 3);
 }
 
-/* @turn: the most of all of the curve. */
-static int add_silences(struct host_fit *k, size_t *room, const struct silences *s, double turn,
-			double most)
+/* Add intervals for silences. @turn: the largest turn of the whole curve. */
+static int add_intervals_of_silences(struct host_fit *k, size_t *room, const struct silences *s,
+				     double turn, double most)
 {
 	int ret = 0;
 
@@ -618,42 +631,42 @@ static int add_silences(struct host_fit *k, size_t *room, const struct silences 
 			struct doubt d = { s->t[side][i - 1], s->t[side][i], false };
 			double length = d.to - d.from, about;
 
-			if (!may_hide(turn, k->drift, length, most))
+			if (!may_hide_turn(turn, k->drift, length, most))
 				continue;
-			about = turn_about(&k->best, d.from, d.to);
-			if (!may_hide(about, k->drift, length, most))
+			about = turn_near_silence(&k->best, d.from, d.to);
+			if (!may_hide_turn(about, k->drift, length, most))
 				continue;
-			/* By so much it was rather set. */
+			/* After such a change the clock was probably stepped. */
 			d.phase_step = about > FAST;
-			ret = add(k->correction, room, &d);
+			ret = add_interval(k->correction, room, &d);
 		}
 	}
 	return ret;
 }
 
-static int find_bends(struct host_fit *k, size_t *room, double most)
+static int find_bent_intervals(struct host_fit *k, size_t *room, double most)
 {
-	double turn = most_turn(&k->best, 0, k->best.coefs - 3);
+	double turn = max_turn(&k->best, 0, k->best.coefs - 3);
 	struct silences s;
 	int ret;
 
-	/* In no silence it matters, not even in one turn / k long. */
+	/* If so, no silence matters, not even one of length turn / k. */
 	if (turn * turn <= 8 * k->drift * most)
 		return 0;
 	ret = silences_find(&s, &k->obs);
 	if (!ret)
-		ret = add_bent(k, room, &s, most);
+		ret = add_intervals_of_bends(k, room, &s, most);
 	if (!ret)
-		ret = add_silences(k, room, &s, turn, most);
+		ret = add_intervals_of_silences(k, room, &s, turn, most);
 	silences_release(&s);
 	return ret;
 }
 
 /*
- * A smooth curve leaves the truth before it misses a change, and by less. Doubts from
- * @first on.
+ * Widen the untrusted intervals from @first on: a smooth curve leaves the truth before the change
+ * that it misses, by a smaller distance.
  */
-static void widen(struct correction *c, size_t first)
+static void widen_intervals(struct correction *c, size_t first)
 {
 	for (size_t i = first; i < c->num_doubts; i++) {
 		struct doubt *d = &c->doubt[i];
@@ -664,17 +677,17 @@ static void widen(struct correction *c, size_t first)
 	}
 }
 
-/* One of two rate steps that may rather be a phase step. */
-static bool may_be_jump(const struct correction *c, size_t i)
+/* Is a rate step one of two that may be a phase step? */
+static bool may_be_phase_step(const struct correction *c, size_t i)
 {
 	return c->change[i].may_jump || (i && c->change[i - 1].may_jump);
 }
 
 /*
- * Does a daemon seem to steer it? *fast: by more than may be assumed, if only once. After
- * a clock was set it runs as before: what does not was slewed.
+ * Does a daemon seem to steer the clock? *fast: it exceeds the assumptions, if only once. After a
+ * step, a clock runs as before; otherwise it was slewed.
  */
-static bool is_steered(const struct correction *c, double span, bool *fast)
+static bool seems_steered(const struct correction *c, double span, bool *fast)
 {
 	size_t steps = 0;
 	bool once = false, often;
@@ -683,7 +696,7 @@ static bool is_steered(const struct correction *c, double span, bool *fast)
 	for (size_t i = 0; i < c->num_changes; i++) {
 		bool steep = fabs(c->change[i].skew) > FAST;
 
-		once |= steep && !may_be_jump(c, i);
+		once |= steep && !may_be_phase_step(c, i);
 		*fast |= steep && !c->change[i].phase_step;
 		steps += !c->change[i].phase_step;
 	}
@@ -693,10 +706,10 @@ static bool is_steered(const struct correction *c, double span, bool *fast)
 }
 
 /*
- * Are there so many messages that a clock which drifts as assumed had a curve with a
- * margin? If not, that messages of each pair agree with each other says nothing.
+ * Are there so many messages that the curve of a clock that drifts as assumed would have a margin?
+ * If not, consistent messages of each pair mean nothing.
  */
-static bool is_dense(const struct observations *p)
+static bool has_dense_messages(const struct observations *p)
 {
 	return p->messages[ABOVE] >= DENSE && p->messages[BELOW] >= DENSE;
 }
@@ -709,7 +722,7 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	bool fast, steered;
 	int ret;
 
-	/* Also those that were rejected: rather the curve may be wrong. */
+	/* Include the rejected observations, because the curve may be wrong. */
 	observations_release(&k->obs);
 	ret = observations_gather(&k->obs, c, links, num_links);
 	offset = calloc(num_links + 1, sizeof(*offset));
@@ -718,29 +731,31 @@ int doubts_find(struct host_fit *k, const struct link *links, size_t num_links)
 	if (!ret) {
 		host_fit_set_residuals(k, &k->best);
 		for (size_t i = 0; i < k->obs.links; i++)
-			k->margin[i] = fmax(k->margin[i], link_room(&k->obs, i, c->expected_error));
-		ret = middle_margin(k, &margin);
+			k->margin[i] = fmax(k->margin[i],
+					    gap_of_link(&k->obs, i, c->expected_error));
+		ret = find_middle_margin(k, &margin);
 	}
 	if (!ret) {
 		c->no_margin |= !margin;
-		ret = set_margins(k, offset);
+		ret = set_usual_margins(k, offset);
 	}
 	if (!ret)
-		ret = middle_margin(k, &margin);
+		ret = find_middle_margin(k, &margin);
 	if (!ret) {
-		ret = find_quick(k, links, num_links, offset, &room);
+		ret = find_quick_messages(k, links, num_links, offset, &room);
 		if (c->num_doubts > first)
-			c->num_doubts = first + merge(c->doubt + first, c->num_doubts - first);
-		widen(c, first);
+			c->num_doubts = first +
+					merge_intervals(c->doubt + first, c->num_doubts - first);
+		widen_intervals(c, first);
 	}
 	free(offset);
 	if (!ret)
-		ret = find_bends(k, &room, PART * margin);
-	steered = is_steered(c, k->obs.span, &fast);
+		ret = find_bent_intervals(k, &room, PART * margin);
+	steered = seems_steered(c, k->obs.span, &fast);
 	c->no_margin |= fast;
-	if (!ret && (steered || (c->no_margin && is_dense(&k->obs))))
-		ret = add(c, &room, &(struct doubt){ 0, k->obs.span, false });
-	c->num_doubts = merge(c->doubt, c->num_doubts);
+	if (!ret && (steered || (c->no_margin && has_dense_messages(&k->obs))))
+		ret = add_interval(c, &room, &(struct doubt){ 0, k->obs.span, false });
+	c->num_doubts = merge_intervals(c->doubt, c->num_doubts);
 	return ret;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When the correction of a host is not to be relied on: its curve is contradicted
- * there, or bends more than an oscillator drifts.
+ * Untrusted intervals of a host's correction: messages contradict its curve there, or the curve
+ * bends more than an oscillator drifts.
  */
 #ifndef NETSYNC_CURVE_DOUBT_H
 #define NETSYNC_CURVE_DOUBT_H
@@ -9,15 +9,14 @@
 #include "curve/state.h"
 
 /*
- * Add the doubts of the correction, whose curve is the best, to those that it has: 0 or
- * -ENOMEM. That there is no margin remains, too.
- * Observations are gathered anew: no state but that of bins is left of them.
+ * Add the untrusted intervals of the best curve to the correction: 0 or -ENOMEM. The lack of a
+ * margin is also stored. Observations are gathered again, and only the state of bins is kept.
  */
 int doubts_find(struct host_fit *k, const struct link *links, size_t num_links);
 
 /*
- * Before doubts are found of another curve: that the clock was set it may hide, so that such
- * doubts are kept; all others are asked of it anew.
+ * Prepare to find the untrusted intervals of another curve: keep those in which the clock may have
+ * been stepped, which the new curve may hide, and drop all others.
  */
 void doubts_keep_set(struct correction *c);
 

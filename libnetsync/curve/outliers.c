@@ -240,7 +240,7 @@ static size_t reject_of_direction(struct observations *p, const struct correctio
 		spare_groups_at_ends(d->inward, n);
 	for (size_t i = 0; i < n; i++)
 		wrong += d->inward[i] > most;
-	/* So many inward groups are not outliers. */
+	/* Inward groups are not outliers if they are too many. */
 	for (size_t i = 0; i < n && wrong * MAX_SHARE <= n + MAX_SHARE; i++) {
 		double limit = g[i].y + d->inward[i] - most;
 

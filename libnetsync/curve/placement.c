@@ -44,8 +44,8 @@ static struct ends curve_ends_at(const struct spline *s, double t, double h)
 
 /*
  * Place a rate step where the curves of both sides meet: t = -offset / skew. If they do not meet
- * near it, it is a phase step. Return false if an oscillator could have changed as much in the
- * window in which the step was found.
+ * near it, it is a phase step. Return false if an oscillator could have changed its rate by that
+ * step in the window in which the step was found.
  */
 static bool place_change_point(struct host_fit *k, struct change_point *b, const struct spline *s,
 			       double error)

@@ -25,8 +25,8 @@
 /* Ratio of two standard deviations of the oscillator's steps that are compared. Chosen. */
 #define FINER 2.0
 /*
- * Least standard deviation, relative to the usual one, which is that of the worst oscillators.
- * Chosen.
+ * Least standard deviation, relative to the usual standard deviation, which is for the worst
+ * oscillators. Chosen.
  */
 #define LEAST (1.0 / 128)
 /* Maximum number of Newton steps: each fit takes few, because the previous one is close. Chosen. */

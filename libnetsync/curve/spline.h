@@ -22,7 +22,7 @@ struct spline {
 	size_t knots;
 	double *coef; /* knots - 4 of them */
 	size_t coefs;
-	/* Of each interval, numbered by the first of its four coefficients: */
+	/* For each interval, indexed by the first of its four coefficients: */
 	struct cubic *cubic;   /* by the coefficients, see spline_set_cubics() */
 	double (*basis)[4][4]; /* the four B-splines, as c[] above */
 };

@@ -210,7 +210,7 @@ static bool has_change_near(const struct correction *c, double from, double to, 
 }
 
 /*
- * *difference: room for as many as there are cells. @rounding: what coarse stamps make, which is
+ * *difference: scratch space for one value per cell. @rounding: what coarse stamps make, which is
  * taken from them.
  */
 static void measure_length(struct wander *w, size_t which, const struct correction *c,

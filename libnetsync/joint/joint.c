@@ -98,7 +98,7 @@ static double value_of_curve(const struct spline *s, double t)
 	return s->coefs ? spline_at(s, t) : 0;
 }
 
-/* Where bends are learned, make constraints as soft as the curves are uncertain. */
+/* If bends are learned, make constraints as soft as the curves are uncertain. */
 static void set_scale_of_constraint(const struct member *m[2], struct pair_constraint *w)
 {
 	double variance = 0;

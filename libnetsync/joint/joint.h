@@ -15,7 +15,7 @@
 #include "curve/observations.h"
 #include "util/parallel.h"
 
-/* A host of a fit. It is fitted to the links whose pair's host[0] it is. */
+/* A host of a fit. Its terms are those of links in whose pair it is host[0]. */
 struct joint_host {
 	struct correction *correction; /* its curve is changed; NULL: the host takes no part */
 	struct link *link;
@@ -48,9 +48,9 @@ int joint_fit(const struct joint_task *t);
 
 /*
  * Fit all curves as those of clocks that daemons steer without reporting it. Curves of hosts that
- * may_be_steered can bend at any instant, and become those of steered clocks. Of their change
- * points only phase steps are kept, and untrusted intervals are found again. *explains: mean delays
- * are much shorter then. If not, or on errors, the corrections must be discarded. 0 or -ENOMEM.
+ * may_be_steered can bend at any instant, and become those of steered clocks. Only phase steps of
+ * their change points are kept, and untrusted intervals are found again. *explains: mean delays are
+ * much shorter then. If not, or on errors, the corrections must be discarded. 0 or -ENOMEM.
  */
 int joint_fit_steered(const struct joint_task *t, bool *explains);
 

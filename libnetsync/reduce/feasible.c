@@ -143,7 +143,10 @@ static bool solve_delays(struct feasible *f)
 {
 	for (uint32_t h = 0; h < f->r->num_hosts; h++)
 		f->later[h] = f->earlier[h] = 0;
-	/* A path over all groups takes as many rounds; more rounds mean a cycle. */
+	/*
+	 * A path over all groups takes as many rounds as there are groups; more rounds mean a
+	 * cycle.
+	 */
 	for (uint32_t round = 0; round <= f->r->num_hosts; round++)
 		if (!relax_delays(f))
 			return true;

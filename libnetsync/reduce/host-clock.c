@@ -32,7 +32,7 @@
 /* Number of windows after which to check whether they include the whole span. Chosen. */
 #define MANY_WINDOWS 64
 
-/* What is known of a time of which nothing is. */
+/* The unbounded range. */
 #define UNKNOWN ((struct range){ INT64_MIN, INT64_MAX })
 
 /* The pairs that limit a host's time most, the tree's pair first. */
@@ -474,7 +474,7 @@ static bool is_in_windows(const struct windows *w, int64_t t)
 }
 
 /*
- * Set the knots. @sound: may a bound be claimed? It is cleared if neighbours are inconsistent.
+ * Set the knots. @sound: may a bound be claimed? Clear @sound if neighbours are inconsistent.
  * @steered: may clocks be steered at the beginning of the span, and at its end?
  */
 static int set_knots(const struct reduction *r, uint32_t h, struct netsync_model *m,

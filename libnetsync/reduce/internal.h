@@ -183,8 +183,8 @@ int reduction_check_messages(struct reduction *r, bool last);
 
 /*
  * Lower the qualities of hosts whose bounds are contradicted by messages that were considered
- * wrong, whichever pair made these bounds. Of both hosts of a pair, the one with more such pairs is
- * lowered. 0 or -ENOMEM.
+ * wrong, whichever pair made these bounds. The host of a pair with more such pairs is lowered. 0 or
+ * -ENOMEM.
  */
 int reduction_blame_hosts(struct reduction *r);
 

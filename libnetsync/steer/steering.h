@@ -161,7 +161,8 @@ struct range steering_span(const struct steering *s);
 bool steering_has_unreported(const struct steering *s, struct range span);
 
 /*
- * Set the member told, which describes the steering of the clock within @span. @span may be empty.
+ * Set the member told, which describes the reported steering of the clock within @span. @span may
+ * be empty.
  */
 void steering_describe(struct steering *s, struct range span);
 

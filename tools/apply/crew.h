@@ -11,8 +11,8 @@
 
 struct crew_work {
 	/*
-	 * Do a piece of work. If there is more than one job, this runs in a separate process. What
-	 * it prints on stderr is printed in the order of the pieces. Return an exit status.
+	 * Do a piece of work. If there is more than one job, this runs in a separate process. Its
+	 * messages on stderr are printed in the order of the pieces. Return an exit status.
 	 */
 	int (*work)(void *data, size_t index);
 	/*

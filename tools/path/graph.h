@@ -29,7 +29,7 @@ enum record_kind {
 	RECORD_HOST,   /* summary of the host, which is the last record */
 };
 
-/* What woke a thread or sent a packet. */
+/* The cause of a wakeup or a packet. */
 enum cause_kind {
 	CAUSE_UNKNOWN,
 	CAUSE_THREAD, /* the thread that ran on the CPU */

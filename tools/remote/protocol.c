@@ -52,8 +52,8 @@ struct protocol_member {
 #define FINDINGS 256
 #define PATTERNS 65536
 /*
- * Maximum number of namespaces on a machine, including those of containers. The same as in
- * agent/namespaces.c.
+ * Maximum number of namespaces on a machine, including those of containers. Keep this limit equal
+ * to that in agent/namespaces.c.
  */
 #define NAMESPACES 4096
 /*

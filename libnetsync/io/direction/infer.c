@@ -143,7 +143,7 @@ static ssize_t find_shared_packets(const struct packet_samples *a, const struct 
 
 /*
  * Return the vote of two successive packets: +1 if the lower address belongs to the first host, -1
- * if it belongs to the second host, 0 if the packets do not tell.
+ * if it belongs to the second host, 0 if the packets do not show which.
  */
 static int vote_on_lower_address(const struct shared_packet *p, const struct shared_packet *q)
 {

@@ -164,8 +164,8 @@ uint16_t capture_read_u16(const struct capture_file *capture, const uint8_t *byt
 uint32_t capture_read_u32(const struct capture_file *capture, const uint8_t *bytes);
 uint64_t capture_read_u64(const struct capture_file *capture, const uint8_t *bytes);
 /*
- * Read a pcapng time. A pcapng time consists of two words, of which the higher one comes first in
- * either byte order.
+ * Read a pcapng time. A pcapng time consists of two words; the higher one comes first in either
+ * byte order.
  */
 uint64_t capture_read_ticks(const struct capture_file *capture, const uint8_t *bytes);
 

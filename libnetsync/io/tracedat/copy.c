@@ -228,10 +228,7 @@ static struct dat_cpu *find_next_cpu_data(const struct dat_copy *copy, uint64_t 
 	return next;
 }
 
-/*
- * Copy the bytes from offset @from to @to of the original. Of the events, copy only those to be
- * kept.
- */
+/* Copy the bytes from offset @from to @to of the original. Copy only the events to be kept. */
 static int copy_kept_range(struct dat_copy *copy, uint64_t from, uint64_t to)
 {
 	struct dat_buffer *buffer = NULL;

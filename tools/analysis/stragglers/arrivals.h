@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who started last in each operation of all ranks, and how much later than the others. */
+/* The rank that started last in each operation of all ranks, and its delay after the others. */
 #ifndef NETSYNC_ANALYSIS_STRAGGLERS_ARRIVALS_H
 #define NETSYNC_ANALYSIS_STRAGGLERS_ARRIVALS_H
 
