@@ -292,10 +292,10 @@ static int match_packet(struct netsync *ns, const struct netsync_packet *p)
 
 static void report_watched_packet(const struct netsync *ns, const struct netsync_packet *p)
 {
-	struct netsync_packet told = *p;
+	struct netsync_packet sent = *p;
 
-	told.size = sizeof(told);
-	ns->packet_func(ns->packet_data, &told);
+	sent.size = sizeof(sent);
+	ns->packet_func(ns->packet_data, &sent);
 }
 
 /* Add a valid packet event, whose relative time is @t. Return 0 or -ENOMEM. */

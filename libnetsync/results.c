@@ -102,7 +102,7 @@ int netsync_get_steering(const struct netsync *ns, uint32_t host, struct netsync
 		return -ENODATA;
 	if (host >= ns->num_hosts)
 		return -EINVAL;
-	return copy_sized_struct(info, &ns->steering[host].told, sizeof(*info));
+	return copy_sized_struct(info, &ns->steering[host].reported, sizeof(*info));
 }
 
 int netsync_get_stats(const struct netsync *ns, struct netsync_stats *info)

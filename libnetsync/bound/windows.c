@@ -118,10 +118,11 @@ int windows_add(struct windows *to, const struct correction *of, const struct co
 
 		ret = windows_add_range(to, &w, of, on);
 	}
-	for (size_t i = 0; !ret && of->wander && i < of->wander->num_untold; i++)
+	for (size_t i = 0; !ret && of->wander && i < of->wander->num_unreported; i++)
 		ret = windows_add_range(to,
-					&(struct change_window){ .from = of->wander->untold[i].lo,
-								 .to = of->wander->untold[i].hi },
+					&(struct change_window){
+						.from = of->wander->unreported[i].lo,
+						.to = of->wander->unreported[i].hi },
 					of, on);
 	return ret;
 }

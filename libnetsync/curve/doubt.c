@@ -636,7 +636,7 @@ static int add_intervals_of_silences(struct host_fit *k, size_t *room, const str
 			about = turn_near_silence(&k->best, d.from, d.to);
 			if (!may_hide_turn(about, k->drift, length, most))
 				continue;
-			/* After such a change the clock was probably stepped. */
+			/* The clock was probably stepped if it turned that fast. */
 			d.phase_step = about > FAST;
 			ret = add_interval(k->correction, room, &d);
 		}

@@ -140,7 +140,10 @@ static int run_round(struct host_fit *k, bool first)
 	return 1;
 }
 
-/* Run rounds until one finds nothing, or makes delays longer. Undo the latter: it was misled. */
+/*
+ * Run rounds until one finds nothing, or makes delays longer. Undo a round that made delays longer:
+ * it was misled.
+ */
 static int run_rounds(struct host_fit *k)
 {
 	int ret = prepare_observations(k), more = 1;
@@ -382,7 +385,9 @@ static int try_steered_curve_with(struct host_fit *k, const struct link *links, 
 	return doubts_find(k, links, num_links);
 }
 
-/* If the curve is untrusted somewhere, the clock may be steered: try such a curve. */
+/*
+ * If the curve is untrusted somewhere, the clock may be steered: try the curve of a steered clock.
+ */
 static int try_steered_curve(struct host_fit *k, const struct link *links, size_t num_links,
 			     double *freedom)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The robust initial fit: in each window of time, the middle between the medians of both
- * directions; the straight part by the median slope (H. Theil, "A rank-invariant method of linear
+ * directions; the straight part has the median slope (H. Theil, "A rank-invariant method of linear
  * and polynomial regression analysis", Proc. KNAW 53, 1950).
  */
 #include <errno.h>

@@ -165,8 +165,7 @@ static void add_constraint(struct pair_terms *p, const struct setup *s, const st
 }
 
 /*
- * Add the constraints of pairs with few messages, which are merged into one link: all of their
- * observations.
+ * Add all observations of pairs with few messages, which are merged into one link, as constraints.
  */
 static void add_constraints_of_merged_links(struct pair_terms *p, const struct setup *s,
 					    const struct link *links, size_t direction)

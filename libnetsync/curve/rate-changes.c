@@ -196,7 +196,7 @@ static double cost_of_curve(const struct rate_workspace *w, const struct host_fi
 /* A larger step (ns) is not a change of rate. Chosen. */
 #define SET 1e6
 
-/* Is a change point so close to another that the step of the latter hides its time? */
+/* Is a change point so close to a step that the step hides its time? */
 static bool is_near_step(const struct change_point *change, size_t num,
 			 const struct change_point *c)
 {

@@ -20,8 +20,9 @@ struct smooth_fit {
 int rate_changes_fit(struct host_fit *k, const struct smooth_fit *smooth, double *freedom);
 
 /*
- * Set the number of intervals of such a curve: *coarse for the first grid (0: too few observations
- * to improve on a smooth curve), *fine for the finest one. 0 or -ENOMEM.
+ * Set the number of knot intervals of a curve whose rate may change at any instant: *coarse for the
+ * first grid (0: too few observations to improve on a smooth curve), *fine for the finest one. 0 or
+ * -ENOMEM.
  */
 int rate_changes_intervals(const struct host_fit *k, size_t *coarse, size_t *fine);
 

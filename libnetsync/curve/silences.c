@@ -15,7 +15,7 @@ static int compare_silence_times(const void *a, const void *b)
 	return (*p > *q) - (*p < *q);
 }
 
-/* Gather the times of one side. Each link is nearly in order. */
+/* Gather the times of one side. The observations of each link are nearly in order. */
 static void gather_times_of_side(struct silences *s, const struct observations *p, int side)
 {
 	for (size_t i = (size_t)side; i < 2 * p->links; i += 2) {

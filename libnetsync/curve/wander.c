@@ -359,7 +359,7 @@ int wander_measure(struct wander *w, const struct correction *c, const struct li
 void wander_release(struct wander *w)
 {
 	free(w->silence);
-	free(w->untold);
+	free(w->unreported);
 	*w = (struct wander){ 0 };
 }
 

@@ -25,8 +25,8 @@ struct link;
 struct wander {
 	bool left_alone; /* nobody steers the clock, */
 	/* except in these unreported times, since the origin of its host, ns */
-	struct range *untold;
-	size_t num_untold;
+	struct range *unreported;
+	size_t num_unreported;
 	double longest; /* length, ns */
 	/* For each length: */
 	uint32_t looks[WANDER_LENGTHS]; /* number of second differences */

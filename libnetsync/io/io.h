@@ -621,8 +621,8 @@ void io_stop_reading(struct netsync_io *io);
  */
 int io_start_share(struct trace *trace, const struct worker_task *task, const void *data);
 /*
- * Wait for the STREAM_OTHER record of such a process. Return 1, or 0 if the process has ended. On
- * failure, call io_fail() and return a negative value.
+ * Wait for the STREAM_OTHER record of a process that io_start_share() started. Return 1, or 0 if
+ * the process has ended. On failure, call io_fail() and return a negative value.
  */
 int io_await_share(struct trace *trace, uint32_t share, void *record, size_t size);
 /* Stop the process that was started last. Return its status like worker_stop(). */

@@ -16,8 +16,8 @@
 #include "util/array.h"
 
 /*
- * Maximum frequency error of a clock relative to the raw clock (ns per ns). Twice the limit of
- * Linux.
+ * Maximum frequency error of a clock relative to the raw clock (ns per ns). This is twice the limit
+ * of Linux.
  */
 #define MAX_SKEW 1e-3
 

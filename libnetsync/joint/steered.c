@@ -43,10 +43,10 @@ static const struct effort first_effort = {
 };
 
 /*
- * Largest ratio of new to old mean delays (geometric mean of all hosts in question); if more is
- * left, such flexible curves explain something other than the clocks. Chosen by make bench-truth
- * and bench-worlds: steered clocks leave at most 0.7, mostly 0.1; others at least 0.85, or 0.77 at
- * EARLY.
+ * Largest ratio of new to old mean delays (geometric mean of all hosts that may be steered); if
+ * more is left, such flexible curves explain something other than the clocks. Chosen by make
+ * bench-truth and bench-worlds: steered clocks leave at most 0.7, mostly 0.1; others at least 0.85,
+ * or 0.77 at EARLY.
  */
 #define LEFT 0.75
 /* Number of rounds before the first check: later curves explain less by chance. Chosen. */

@@ -102,9 +102,9 @@ static int append_watched_message(struct shard *m, const struct packet_record *f
 {
 	struct netsync_message *msg;
 
-	if (array_grow(&m->told, &m->told_room, m->num_told, sizeof(*msg)))
+	if (array_grow(&m->matched, &m->matched_room, m->num_matched, sizeof(*msg)))
 		return -ENOMEM;
-	msg = &m->told[m->num_told++];
+	msg = &m->matched[m->num_matched++];
 	*msg = (struct netsync_message){
 		.size = sizeof(*msg),
 		.from = from->host,

@@ -168,9 +168,9 @@ static void report_matched_messages(struct matcher *m)
 	for (int i = 0; i < NETSYNC_SHARDS; i++) {
 		struct shard *s = &m->shard[i];
 
-		for (size_t k = 0; k < s->num_told; k++)
-			m->calls.tell(m->arg, &s->told[k]);
-		s->num_told = 0;
+		for (size_t k = 0; k < s->num_matched; k++)
+			m->calls.tell(m->arg, &s->matched[k]);
+		s->num_matched = 0;
 	}
 	if (m->calls.done)
 		m->calls.done(m->arg);

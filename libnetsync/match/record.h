@@ -123,7 +123,7 @@ static inline bool may_be_segmented(const struct packet_record *r)
 
 /*
  * Return whether the record is decided and counted in this shard. Block index entries and copies
- * are not. Entries and copies only serve to find records that begin inside of them.
+ * are not decided. They only serve to find records that begin inside of them.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {

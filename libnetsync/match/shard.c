@@ -35,7 +35,7 @@ void shard_release(struct shard *m)
 {
 	ring_release(&m->ring);
 	outcomes_release(m->outcomes);
-	free(m->told);
+	free(m->matched);
 }
 
 void shard_count_state(struct match_counts *counts, uint32_t state)

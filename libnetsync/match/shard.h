@@ -25,9 +25,9 @@ struct shard {
 	struct outcomes outcomes[PAIR_PARTS]; /* outcomes of this round of work */
 	uint32_t round;
 	/* Messages to report, if they were requested (ring.keep_addresses). */
-	struct netsync_message *told;
-	size_t num_told;
-	size_t told_room;
+	struct netsync_message *matched;
+	size_t num_matched;
+	size_t matched_room;
 	uint32_t shard;	  /* number of this shard */
 	uint32_t next;	  /* index in the shard's list of the next record to add from the batch */
 	uint32_t since;	  /* number of records since clock offsets were last sampled */

@@ -89,8 +89,8 @@ static bool is_divisor_significant(uint64_t divisor, uint64_t stamps)
 }
 
 /*
- * Compute the greatest common divisor of a second and all timestamps, which count from 1970. A
- * single timestamp has such a divisor, too.
+ * Compute the greatest common divisor of a second and all timestamps, which count from 1970. Even a
+ * single timestamp and a second have a common divisor.
  */
 static uint64_t compute_epoch_divisor(const struct resolution *r, int64_t origin)
 {

@@ -250,19 +250,21 @@ static int64_t reference_time_to_host(const struct reduction *r, uint32_t host, 
  * Note that no bound is claimed in a range of the reference's raw time, widened by twice the
  * half-width of the bound, because the correction may be wrong.
  */
-static int drop_bound_in_range(struct reduction *r, uint32_t host, const struct range *untold)
+static int drop_bound_in_range(struct reduction *r, uint32_t host, const struct range *unreported)
 {
 	const int64_t off = (int64_t)fmin(2 * r->by_bound.dist[host], 0x1p62);
 	struct range at = { INT64_MIN, INT64_MAX };
 
-	if (untold->lo > INT64_MIN)
-		at.lo = clamp_to_int64((__int128)reference_time_to_host(r, host, untold->lo) - off);
-	if (untold->hi < INT64_MAX)
-		at.hi = clamp_to_int64((__int128)reference_time_to_host(r, host, untold->hi) + off);
+	if (unreported->lo > INT64_MIN)
+		at.lo = clamp_to_int64((__int128)reference_time_to_host(r, host, unreported->lo) -
+				       off);
+	if (unreported->hi < INT64_MAX)
+		at.hi = clamp_to_int64((__int128)reference_time_to_host(r, host, unreported->hi) +
+				       off);
 	return drop_bound(r, host, &at);
 }
 
-int reduction_forget_untold(struct reduction *r)
+int reduction_forget_unreported(struct reduction *r)
 {
 	const struct host *ref = &r->host[r->reference];
 	int ret = 0;
@@ -270,8 +272,8 @@ int reduction_forget_untold(struct reduction *r)
 	for (uint32_t i = 1; !ret && i < r->by_bound.num; i++) {
 		const uint32_t h = r->by_bound.order[i];
 
-		for (size_t k = 0; !ret && k < ref->num_untold; k++)
-			ret = drop_bound_in_range(r, h, &ref->untold[k]);
+		for (size_t k = 0; !ret && k < ref->num_unreported; k++)
+			ret = drop_bound_in_range(r, h, &ref->unreported[k]);
 		windows_join(&r->forgotten[h]);
 	}
 	return ret;

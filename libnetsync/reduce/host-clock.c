@@ -315,7 +315,10 @@ static int keep_steep_windows(const struct reduction *r, uint32_t h)
 	return ret;
 }
 
-/* Does one window without a phase step include all of a host's span? Join such windows. */
+/*
+ * Does one window without a phase step include all of a host's span? Join windows without a phase
+ * step.
+ */
 static bool covers_span(struct windows *w, const struct range *span)
 {
 	windows_join(w);
@@ -329,7 +332,7 @@ static bool covers_span(struct windows *w, const struct range *span)
 /* Has a host windows of its own clock, which must be added one by one? */
 static bool has_own_windows(const struct correction *c)
 {
-	return c->num_changes || c->num_doubts || (c->wander && c->wander->num_untold);
+	return c->num_changes || c->num_doubts || (c->wander && c->wander->num_unreported);
 }
 
 /*

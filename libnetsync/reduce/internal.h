@@ -192,7 +192,7 @@ int reduction_blame_hosts(struct reduction *r);
  * Note that no bound is claimed in unreported intervals of the reference's readings: for methods
  * without curves. 0 or -ENOMEM.
  */
-int reduction_forget_untold(struct reduction *r);
+int reduction_forget_unreported(struct reduction *r);
 
 /* Set the qualities of the paths of all connected hosts from the current qualities of the pairs. */
 void reduction_set_qualities(struct reduction *r);

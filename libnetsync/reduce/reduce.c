@@ -117,7 +117,8 @@ static int compute_final_costs(void *arg, size_t i)
 			set_bound_cost(r, i);
 	}
 	/* Only curves bend where the readings of a steered clock are unreported. */
-	if (!r->task->method->curves && (r->host[h[0]].has_untold || r->host[h[1]].has_untold))
+	if (!r->task->method->curves &&
+	    (r->host[h[0]].has_unreported || r->host[h[1]].has_unreported))
 		forget_pair_bound(reach);
 	/* Feasibility of lines matters only to methods of straight clocks. */
 	if (!r->task->method->straight || reach->quality < r->est[i].quality)
@@ -257,7 +258,7 @@ static int run_for_pairs(struct reduction *r, int (*run)(void *arg, size_t i))
  */
 static int make_checked_clocks(struct reduction *r)
 {
-	int ret = r->task->method->curves ? 0 : reduction_forget_untold(r);
+	int ret = r->task->method->curves ? 0 : reduction_forget_unreported(r);
 	int again = 1;
 
 	set_contradicted(r);

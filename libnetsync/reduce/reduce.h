@@ -16,16 +16,16 @@
 
 struct host {
 	char *name;
-	int64_t origin;		    /* first time; others are relative to it, ns */
-	struct range said;	    /* set by netsync_extend_span() */
-	struct range read;	    /* if times are raw, span of the clock's readings */
-	int64_t last_used;	    /* last time of messages in non-raw time */
-	struct range span;	    /* of the clock; see span.h */
-	int64_t time_error;	    /* largest error of its messages' times, ns */
-	bool raw;		    /* times are raw: clock events report how it was steered, */
-	const struct range *untold; /* except in these raw times, absolute, ns */
-	size_t num_untold;
-	bool has_untold; /* some unreported times are within the span, beyond time_error */
+	int64_t origin;			/* first time; others are relative to it, ns */
+	struct range said;		/* set by netsync_extend_span() */
+	struct range read;		/* if times are raw, span of the clock's readings */
+	int64_t last_used;		/* last time of messages in non-raw time */
+	struct range span;		/* of the clock; see span.h */
+	int64_t time_error;		/* largest error of its messages' times, ns */
+	bool raw;			/* times are raw: clock events report how it was steered, */
+	const struct range *unreported; /* except in these raw times, absolute, ns */
+	size_t num_unreported;
+	bool has_unreported; /* some unreported times are within the span, beyond time_error */
 	struct resolution resolution; /* resolution of the stamps of messages */
 	int64_t resolution_ns;	      /* resolution assumed for them, ns */
 	/* results */

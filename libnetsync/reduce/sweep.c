@@ -439,11 +439,11 @@ static bool readings_report_steering(const struct reduction *r, uint32_t h)
 /* Set the intervals in which the readings of a host are unreported. */
 static int set_unreported_intervals(struct wander *w, const struct host *host)
 {
-	w->untold = malloc((host->num_untold + 1) * sizeof(*w->untold));
-	if (!w->untold)
+	w->unreported = malloc((host->num_unreported + 1) * sizeof(*w->unreported));
+	if (!w->unreported)
 		return -ENOMEM;
-	for (size_t i = 0; i < host->num_untold; i++) {
-		const struct range *all = &host->untold[i];
+	for (size_t i = 0; i < host->num_unreported; i++) {
+		const struct range *all = &host->unreported[i];
 		struct range u = host->span;
 
 		if (all->lo > host->origin + u.lo)
@@ -451,7 +451,7 @@ static int set_unreported_intervals(struct wander *w, const struct host *host)
 		if (all->hi < host->origin + u.hi)
 			u.hi = all->hi - host->origin;
 		if (u.lo < u.hi)
-			w->untold[w->num_untold++] = u;
+			w->unreported[w->num_unreported++] = u;
 	}
 	return 0;
 }

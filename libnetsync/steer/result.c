@@ -613,9 +613,9 @@ int steered_convert_spans(struct host *host, const struct steered_hosts *hosts,
 
 		was[i] = (struct traced){ h->first, h->last, h->said };
 		h->raw = steering_has_readings(s);
-		h->untold = s->untold;
-		h->num_untold = s->num_untold;
-		h->has_untold = h->raw && steering_has_unreported(s, get_traced_span(h));
+		h->unreported = s->unreported;
+		h->num_unreported = s->num_unreported;
+		h->has_unreported = h->raw && steering_has_unreported(s, get_traced_span(h));
 		h->time_error = h->raw ? s->error : 0;
 		h->read = (struct range){ INT64_MAX, INT64_MIN };
 		if (!h->raw || h->first > h->last)

@@ -298,9 +298,10 @@ static int64_t convert_to_anchored_raw(const struct steering *s, int64_t raw)
 
 static int add_unreported_interval(struct steering *s, int64_t from, int64_t to)
 {
-	if (array_grow(&s->untold, &s->untold_room, s->num_untold, sizeof(*s->untold)))
+	if (array_grow(&s->unreported, &s->unreported_room, s->num_unreported,
+		       sizeof(*s->unreported)))
 		return -ENOMEM;
-	s->untold[s->num_untold++] = (struct range){ from, to };
+	s->unreported[s->num_unreported++] = (struct range){ from, to };
 	return 0;
 }
 
@@ -359,9 +360,9 @@ static void remove_corners_from(struct polyline *l, int64_t t)
 /* Return the maximum difference from 1 of the clock's rate between a reading and the next one. */
 static double compute_rate_deviation(const struct clock_point *p)
 {
-	double told = p->rate > 0 ? fabs(p->rate - 1) : 0;
+	double reported = p->rate > 0 ? fabs(p->rate - 1) : 0;
 
-	return fmax(told,
+	return fmax(reported,
 		    can_steering_explain(p, p + 1) ? fabs(compute_skew_between(p, p + 1)) : 0);
 }
 
@@ -626,7 +627,7 @@ int steering_settle(struct steering *s)
 		s->anchor = s->used[0];
 	s->anchored = true;
 	s->map.num = s->num_doubts = s->num_steps = 0;
-	s->num_untold = 0;
+	s->num_unreported = 0;
 	s->open_before = s->open_after = false;
 	s->error = s->used[0].within + 2;
 	ret = make_raw_map(s);
@@ -700,8 +701,8 @@ const struct raw_doubt *steering_find_doubt(const struct steering *s, int64_t t)
 
 bool steering_has_unreported(const struct steering *s, struct range span)
 {
-	for (size_t i = 0; i < s->num_untold; i++) {
-		const struct range *u = &s->untold[i];
+	for (size_t i = 0; i < s->num_unreported; i++) {
+		const struct range *u = &s->unreported[i];
 		struct range own = span;
 		const struct raw_doubt *d;
 
@@ -739,10 +740,10 @@ static double compute_overlap_ns(const struct range *a, int64_t lo, int64_t hi)
 	return fmax(0, (double)((__int128)min64(a->hi, hi) - max64(a->lo, lo)));
 }
 
-static void include_reported_skew(struct netsync_steering *told, double rate_less_1)
+static void include_reported_skew(struct netsync_steering *reported, double rate_less_1)
 {
-	told->min_ppm = fmin(told->min_ppm, rate_less_1 * 1e6);
-	told->max_ppm = fmax(told->max_ppm, rate_less_1 * 1e6);
+	reported->min_ppm = fmin(reported->min_ppm, rate_less_1 * 1e6);
+	reported->max_ppm = fmax(reported->max_ppm, rate_less_1 * 1e6);
 }
 
 /*
@@ -778,7 +779,7 @@ void steering_describe(struct steering *s, struct range span)
 	const struct clock_point *p = s->used;
 	size_t from = 0;
 
-	s->told = (struct netsync_steering){
+	s->reported = (struct netsync_steering){
 		.points = s->num_used,
 		.min_ppm = INFINITY,
 		.max_ppm = -INFINITY,
@@ -788,22 +789,22 @@ void steering_describe(struct steering *s, struct range span)
 		double mean = compute_long_skew(p, &from, i + 1);
 
 		if (common > 0 && p[i].rate > 0)
-			include_reported_skew(&s->told, p[i].rate - 1);
+			include_reported_skew(&s->reported, p[i].rate - 1);
 		else if (common > 0 && isfinite(mean))
-			include_reported_skew(&s->told, mean);
+			include_reported_skew(&s->reported, mean);
 		if (is_line_known(s, i))
 			unknown -= common;
 	}
 	if (s->num && p[s->num_used - 1].rate > 0 && p[s->num_used - 1].t < span.hi)
-		include_reported_skew(&s->told, p[s->num_used - 1].rate - 1);
-	if (s->told.min_ppm > s->told.max_ppm)
-		s->told.min_ppm = s->told.max_ppm = (double)NAN;
+		include_reported_skew(&s->reported, p[s->num_used - 1].rate - 1);
+	if (s->reported.min_ppm > s->reported.max_ppm)
+		s->reported.min_ppm = s->reported.max_ppm = (double)NAN;
 	if (s->num)
-		s->told.until_ns = p[s->num_used - 1].rate > 0 ?
-					   max64(p[s->num_used - 1].t, s->end) :
-					   p[s->num_used - 1].t;
+		s->reported.until_ns = p[s->num_used - 1].rate > 0 ?
+					       max64(p[s->num_used - 1].t, s->end) :
+					       p[s->num_used - 1].t;
 	if (s->num && unknown > 0)
-		s->told.unknown_ns = (int64_t)unknown;
+		s->reported.unknown_ns = (int64_t)unknown;
 }
 
 void steering_release(struct steering *s)
@@ -812,7 +813,7 @@ void steering_release(struct steering *s)
 	free(s->point);
 	free(s->used);
 	free(s->doubt);
-	free(s->untold);
+	free(s->unreported);
 	free(s->step);
 	memset(s, 0, sizeof(*s));
 }

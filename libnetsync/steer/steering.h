@@ -75,9 +75,9 @@ struct steering {
 	 * first reading, after the last one, and in long gaps. Messages in these intervals are used
 	 * as if the clock had no readings.
 	 */
-	struct range *untold;
-	size_t num_untold;
-	size_t untold_room;
+	struct range *unreported;
+	size_t num_unreported;
+	size_t unreported_room;
 	struct raw_doubt *doubt; /* sorted by time, not overlapping */
 	size_t num_doubts;
 	size_t doubt_room;
@@ -91,7 +91,7 @@ struct steering {
 	size_t num_steps;
 	size_t step_room;
 	/* Set by steering_describe(), for the last result. */
-	struct netsync_steering told;
+	struct netsync_steering reported;
 };
 
 /* Add a reading. Readings may be added in any order. Return 0 or -ENOMEM. */
@@ -161,7 +161,7 @@ struct range steering_span(const struct steering *s);
 bool steering_has_unreported(const struct steering *s, struct range span);
 
 /*
- * Set the member told, which describes the reported steering of the clock within @span. @span may
+ * Set the member reported: the steering of the clock within @span, as its readings report. @span may
  * be empty.
  */
 void steering_describe(struct steering *s, struct range span);

@@ -52,9 +52,9 @@ static uint64_t compute_share_begin(const struct parallel *p, int part, uint32_t
 }
 
 /*
- * Take a call from a share. The owner of the share takes the next call; other threads take the last
- * call. If the owner is late, the same calls therefore move to another thread each time. Return
- * false if no call is left.
+ * Take a call from one thread's share of the calls. The owner of the share takes the next
+ * call; other threads take the last call. If the owner is late, the same calls therefore move to
+ * another thread each time. Return false if no call is left.
  */
 static bool take_call_of_share(struct parallel *p, int part, uint32_t share, bool own, size_t *i)
 {

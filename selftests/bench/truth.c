@@ -226,9 +226,9 @@ static bool solve_cluster(const struct cluster *c, struct netsync *ns, uint32_t 
 	return !netsync_solve(ns, &opt);
 }
 
-static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool told)
+static bool push_and_solve(const struct cluster *c, struct netsync *ns, bool has_events)
 {
-	if (told && !push_cluster_events(c, ns))
+	if (has_events && !push_cluster_events(c, ns))
 		return false;
 	for (long i = 0; i < c->num; i++) {
 		const struct cluster_message *m = &c->msg[i];
@@ -250,7 +250,7 @@ static bool do_threads_differ(const struct cluster *c, struct netsync *ns)
 struct seed {
 	const struct cluster_spec *spec;
 	uint64_t number;
-	bool told;
+	bool has_events;
 	bool floor;
 };
 
@@ -269,7 +269,7 @@ static void run_truth_seed(const void *arg, void *result)
 	if (ns && add_cluster_hosts(&c, ns)) {
 		measure_memory_start();
 		start = measure_time();
-		o->done = push_and_solve(&c, ns, seed->told);
+		o->done = push_and_solve(&c, ns, seed->has_events);
 		o->cost = (measure_time() - start) / (double)c.num;
 		o->memory = measure_memory();
 		if (o->done)
@@ -407,7 +407,7 @@ static void summarize_outcomes(struct summary *s, const struct outcome *o, int n
 
 /* Run all seeds of a case. Print its line up to the targets. */
 static bool run_truth_case(const struct settings *set, const char *name,
-			   const struct cluster_spec *spec, bool told, struct summary *s)
+			   const struct cluster_spec *spec, bool has_events, struct summary *s)
 {
 	struct outcome o[MAX_SEEDS];
 
@@ -415,7 +415,8 @@ static bool run_truth_case(const struct settings *set, const char *name,
 		char label[64];
 
 		if (!measure_in_child(run_truth_seed,
-				      &(struct seed){ spec, (uint64_t)i + 1, told, set->floor },
+				      &(struct seed){ spec, (uint64_t)i + 1, has_events,
+						      set->floor },
 				      &o[i], sizeof(o[i])) ||
 		    !o[i].done) {
 			printf("%-28s failed with seed %d\n", name, i + 1);
@@ -485,11 +486,11 @@ static bool run_case_with_events(const struct settings *set, const struct test_c
 static bool run_case_variants(const struct settings *set, const struct test_case *t)
 {
 	struct summary s;
-	char faulty[64], told[64];
+	char faulty[64], has_events[64];
 	bool with_faults;
 
-	snprintf(told, sizeof(told), "%s+events", t->name);
-	if (t->with_events && is_case_selected(set, told) && !run_case_with_events(set, t))
+	snprintf(has_events, sizeof(has_events), "%s+events", t->name);
+	if (t->with_events && is_case_selected(set, has_events) && !run_case_with_events(set, t))
 		return false;
 	snprintf(faulty, sizeof(faulty), "%s+faults", t->name);
 	with_faults = t->with_faults && is_case_selected(set, faulty);

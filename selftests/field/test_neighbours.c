@@ -102,7 +102,7 @@ static void test_few_steps(void **state)
 	}
 }
 
-static void test_without_one(void **state)
+static void test_ring_without_one_machine(void **state)
 {
 	(void)state;
 	for (unsigned int num = 3; num <= 100; num++) {
@@ -118,7 +118,7 @@ int main(void)
 		cmocka_unit_test(test_joined_both_ways),
 		cmocka_unit_test(test_links_of_few_machines),
 		cmocka_unit_test(test_few_steps),
-		cmocka_unit_test(test_without_one),
+		cmocka_unit_test(test_ring_without_one_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

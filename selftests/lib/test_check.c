@@ -444,7 +444,7 @@ static void test_reference_without_messages(void **state)
 }
 
 /* If there are many messages per second, no interval without messages is reported. */
-static void test_no_silence(void **state)
+static void test_dense_messages_have_no_silence(void **state)
 {
 	struct stepped w = { .length = 100 * SEC, .slew_ns = 1500 * US };
 
@@ -485,7 +485,7 @@ int main(void)
 		cmocka_unit_test(test_slow_messages),
 		cmocka_unit_test(test_slow_chain),
 		cmocka_unit_test(test_reference_without_messages),
-		cmocka_unit_test(test_no_silence),
+		cmocka_unit_test(test_dense_messages_have_no_silence),
 		cmocka_unit_test(test_silence_of_one),
 	};
 

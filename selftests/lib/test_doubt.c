@@ -304,7 +304,7 @@ static void test_step_without_messages(void **state)
  * link of several has no minimum delay, its neighbour may be wrong. If two of four links have none,
  * this host is wrong.
  */
-static void test_without_margin(void **state)
+static void test_links_without_margin(void **state)
 {
 	static const struct {
 		size_t links, without;
@@ -386,7 +386,7 @@ static void test_slewed_clock(void **state)
 }
 
 /* A curve that inverts messages is not trusted. */
-static void test_no_margin(void **state)
+static void test_inverting_curve_is_untrusted(void **state)
 {
 	struct fixture f;
 
@@ -430,10 +430,10 @@ int main(void)
 		cmocka_unit_test(test_beside_step),
 		cmocka_unit_test(test_curve_with_fast_rate_change),
 		cmocka_unit_test(test_step_without_messages),
-		cmocka_unit_test(test_without_margin),
+		cmocka_unit_test(test_links_without_margin),
 		cmocka_unit_test(test_steered_clock_has_no_drift_limit),
 		cmocka_unit_test(test_slewed_clock),
-		cmocka_unit_test(test_no_margin),
+		cmocka_unit_test(test_inverting_curve_is_untrusted),
 	};
 
 	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);

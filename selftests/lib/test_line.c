@@ -32,7 +32,7 @@ static void test_to_second(void **state)
 }
 
 /* Converting in both directions changes a time by fractions of 1 ns. */
-static void test_both_ways(void **state)
+static void test_convert_and_convert_back(void **state)
 {
 	uint64_t seed = 1;
 
@@ -69,7 +69,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_value_above_line),
 		cmocka_unit_test(test_to_second),
-		cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_convert_and_convert_back),
 		cmocka_unit_test(test_table_of_methods),
 	};
 

@@ -254,7 +254,7 @@ static void test_router_in_parts(void **state)
 }
 
 /* Two different hosts may have sent the segment, and neither received it from the other. */
-static void test_no_router(void **state)
+static void test_segment_of_two_senders(void **state)
 {
 	struct bench *b = *state;
 
@@ -547,7 +547,7 @@ static void test_stream_without_sizes(void **state)
 	check_stream(*state, NETSYNC_HAS_GSO, false, 99);
 }
 
-static void test_stream_with_neither(void **state)
+static void test_stream_without_ids_and_sizes(void **state)
 {
 	check_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP | NETSYNC_HAS_GSO, false, 60);
 }
@@ -558,7 +558,7 @@ static void test_stream_at_devices(void **state)
 	check_stream(*state, 0, true, 98);
 }
 
-static void test_stream_at_devices_with_neither(void **state)
+static void test_stream_at_devices_without_ids_and_sizes(void **state)
 {
 	check_stream(*state, NETSYNC_HAS_IP_ID | NETSYNC_HAS_TSTAMP | NETSYNC_HAS_GSO, true, 60);
 }
@@ -578,7 +578,7 @@ int main(void)
 		TEST(test_router_cuts),
 		TEST(test_router_of_parts),
 		TEST(test_router_in_parts),
-		TEST(test_no_router),
+		TEST(test_segment_of_two_senders),
 		TEST(test_without_data),
 		TEST(test_window_probes),
 		TEST(test_translated_segments),
@@ -587,9 +587,9 @@ int main(void)
 		TEST(test_stream_without_ids),
 		TEST(test_stream_without_timestamps),
 		TEST(test_stream_without_sizes),
-		TEST(test_stream_with_neither),
+		TEST(test_stream_without_ids_and_sizes),
 		TEST(test_stream_at_devices),
-		TEST(test_stream_at_devices_with_neither),
+		TEST(test_stream_at_devices_without_ids_and_sizes),
 	};
 
 	return cmocka_run_group_tests_name("match TCP", tests, NULL, NULL);

@@ -17,7 +17,7 @@ static void test_rows_of_methods(void **state)
 	assert_false(method_find(NETSYNC_METHOD_AUTO)->model);
 }
 
-static void test_no_row(void **state)
+static void test_unknown_methods(void **state)
 {
 	(void)state;
 	assert_null(method_find(NETSYNC_METHOD_MODEL + 1));
@@ -50,7 +50,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_of_methods),
-		cmocka_unit_test(test_no_row),
+		cmocka_unit_test(test_unknown_methods),
 		cmocka_unit_test(test_estimate_of_each_method),
 	};
 

@@ -15,7 +15,7 @@ static const struct limits limits = {
 	.slew = 1000e-6,
 	.bend = 0.2e-6 / 1e9,
 };
-static const struct wander told = { .left_alone = true };
+static const struct wander left_alone = { .left_alone = true };
 
 /*
  * Make the bound for an hour that has a minute of messages at each end. The clocks differ by @ahead
@@ -56,7 +56,7 @@ static void test_bound_in_silence(void **state)
 	struct pair_bound b;
 
 	(void)state;
-	make_silent_bound(&b, SEC, SEC, &told, false);
+	make_silent_bound(&b, SEC, SEC, &left_alone, false);
 	assert_true(b.usable);
 	/* A drift of 0.2 ppm/s adds the drift times the hour squared, divided by 8. */
 	assert_in_range(get_half_width(&b, 1800 * SEC), 100 * 1000 * US, 330 * 1000 * US);
@@ -76,7 +76,7 @@ static void test_one_way(void **state)
 	struct range y;
 
 	(void)state;
-	make_silent_bound(&b, SEC, SEC, &told, true);
+	make_silent_bound(&b, SEC, SEC, &left_alone, true);
 	y = rate_bound_at(&b.bound, 1800 * SEC);
 	assert_int_equal(y.lo, INT64_MIN);
 	assert_in_range(y.hi - SEC, 100 * 1000 * US, 400 * 1000 * US);

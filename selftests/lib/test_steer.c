@@ -107,7 +107,7 @@ static void test_as_if_nobody_steered(void **state)
 	}
 }
 
-static void test_told_on_the_way(void **state)
+static void test_readings_in_parts(void **state)
 {
 	struct errors at_once, e;
 	struct world w[2];
@@ -292,7 +292,7 @@ static void test_sampled_ones_do(void **state)
  */
 static void test_readings_close_together(void **state)
 {
-	struct netsync_steering told = { .size = sizeof(told) };
+	struct netsync_steering steering = { .size = sizeof(steering) };
 	struct netsync_pair_info pair = { .size = sizeof(pair) };
 	uint64_t s = 23;
 	struct world w;
@@ -314,8 +314,8 @@ static void test_readings_close_together(void **state)
 	assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
 	assert_int_equal(pair.messages[0] + pair.messages[1], 2 * RATE * (SPAN / SEC));
 	for (uint32_t host = 0; host < 2; host++) {
-		assert_int_equal(netsync_get_steering(w.ns, host, &told), 0);
-		assert_int_equal(told.unknown_ns, 0);
+		assert_int_equal(netsync_get_steering(w.ns, host, &steering), 0);
+		assert_int_equal(steering.unknown_ns, 0);
 	}
 	netsync_free(w.ns);
 }
@@ -358,7 +358,7 @@ static void test_rejected_messages_extend_span(void **state)
 static void test_late_ones_are_waited_for(void **state)
 {
 	const int64_t apart = 30 * SEC, lag = 3 * SEC;
-	struct netsync_steering told = { .size = sizeof(told) };
+	struct netsync_steering steering = { .size = sizeof(steering) };
 	struct netsync_pair_info pair = { .size = sizeof(pair) };
 	struct errors e = { 0 }, last;
 	uint64_t s = 8, noise = 9;
@@ -404,8 +404,8 @@ static void test_late_ones_are_waited_for(void **state)
 	assert_int_equal(netsync_get_pair(w.ns, 0, &pair), 0);
 	assert_true((double)(pair.messages[0] + pair.messages[1]) >
 		    0.97 * (double)(2 * RATE * (SPAN / SEC)));
-	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
-	assert_int_equal(told.until_ns, read_clock_at_time(&w.m[0], SPAN - SEC / 10));
+	assert_int_equal(netsync_get_steering(w.ns, 0, &steering), 0);
+	assert_int_equal(steering.until_ns, read_clock_at_time(&w.m[0], SPAN - SEC / 10));
 	netsync_free(w.ns);
 }
 
@@ -654,7 +654,7 @@ int main(void)
 		cmocka_unit_test(test_lines_go_both_ways),
 		cmocka_unit_test(test_lines_are_thinned),
 		cmocka_unit_test(test_as_if_nobody_steered),
-		cmocka_unit_test(test_told_on_the_way),
+		cmocka_unit_test(test_readings_in_parts),
 		cmocka_unit_test(test_lost_ones_cost_their_time),
 		cmocka_unit_test(test_wrong_ones_are_left_out),
 		cmocka_unit_test(test_results_reach_so_far),

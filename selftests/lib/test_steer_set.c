@@ -8,11 +8,11 @@
 
 #include "steered.h"
 
-static void test_set_clocks_are_told(void **state)
+static void test_set_clocks_are_reported(void **state)
 {
 	struct netsync_host_info info = { .size = sizeof(info) };
 	struct netsync_step step = { .size = sizeof(step) };
-	struct netsync_steering told = { .size = sizeof(told) };
+	struct netsync_steering steering = { .size = sizeof(steering) };
 	const int64_t by[] = { 2 * SEC, -3 * SEC, 50 * US, -70 * US };
 	struct world w;
 	struct errors e;
@@ -36,9 +36,9 @@ static void test_set_clocks_are_told(void **state)
 				0, 5);
 	}
 	check_steering(&w, 1, 0);
-	assert_int_equal(netsync_get_steering(w.ns, 0, &told), 0);
-	assert_int_equal(told.points, 0);
-	assert_int_equal(netsync_get_steering(w.ns, 2, &told), -EINVAL);
+	assert_int_equal(netsync_get_steering(w.ns, 0, &steering), 0);
+	assert_int_equal(steering.points, 0);
+	assert_int_equal(netsync_get_steering(w.ns, 2, &steering), -EINVAL);
 	/* The 3 s that the clock showed twice are ambiguous. */
 	e = measure_errors(&w, SEC / 10, SPAN / 5 * 2, 4 * SEC);
 	assert_int_equal(e.outside, 0);
@@ -164,13 +164,13 @@ static void test_set_back_between_rates(void **state)
 }
 
 /* How the readings of a host with a step are reported. The reading at the step may be lost. */
-enum told { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
+enum set_report { NUMBERED, NOT_NUMBERED, BY_WAS_SET };
 
 /*
  * Push readings once a second in random order, each of them twice. Also push one at the step,
  * unless it was lost. The numbering restarts at some time.
  */
-static void push_setting(struct world *w, enum told how, int64_t set, bool is_lost)
+static void push_setting(struct world *w, enum set_report how, int64_t set, bool is_lost)
 {
 	const struct machine *m = &w->m[1];
 	const int64_t num = SPAN / SEC + 2, anew = SPAN / SEC / 3 * 2;
@@ -199,7 +199,7 @@ static void test_a_setting_may_be_lost(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4 * 3 * 2; i++) {
-		const enum told how = (enum told)(i / 4 % 3);
+		const enum set_report how = (enum set_report)(i / 4 % 3);
 		const bool is_lost = i / 12, is_known = !is_lost && how != NOT_NUMBERED;
 		struct netsync_step step = { .size = sizeof(step) };
 		struct world w;
@@ -582,7 +582,7 @@ static void test_points_are_saved_whole(void **state)
 
 		make_steered_world(&w, 231 + (uint64_t)i);
 		steer_clock(&w.m[1], compute_raw_time(&w.m[1], set), 1, i & 1 ? SEC : -SEC);
-		push_setting(&w, (enum told)(i % 3), set, false);
+		push_setting(&w, (enum set_report)(i % 3), set, false);
 		exchange_messages(&w, 0, SPAN);
 		first = w.ns;
 		w.ns = copy_by_saving(first);
@@ -631,7 +631,7 @@ static void uncertainty_is_saved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_set_clocks_are_told),
+		cmocka_unit_test(test_set_clocks_are_reported),
 		cmocka_unit_test(test_set_when_points_were_lost),
 		cmocka_unit_test(test_set_back_by_little),
 		cmocka_unit_test(test_set_back_between_rates),

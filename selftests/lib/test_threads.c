@@ -362,10 +362,10 @@ static bool does_child_return(struct netsync *ns, const struct traffic *traffic,
 
 	if (!child) {
 		int matched = push_some_traffic(ns, traffic, first, num);
-		bool told = *netsync_error(ns);
+		bool has_error = *netsync_error(ns);
 
 		/* Threads may have been working or not. */
-		bool ok = matched == -EOWNERDEAD ? told && first % 1000 : matched == expected;
+		bool ok = matched == -EOWNERDEAD ? has_error && first % 1000 : matched == expected;
 		netsync_free(ns);
 		_exit(!ok);
 	}

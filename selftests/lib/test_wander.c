@@ -121,13 +121,13 @@ static void test_few_looks(void **state)
 
 static void test_known_wander(void **state)
 {
-	const struct wander never = { 0 }, told = { .left_alone = true };
+	const struct wander never = { 0 }, left_alone = { .left_alone = true };
 
 	(void)state;
 	assert_false(wander_is_small(&never, 0, SEC, 1e9));
 	assert_true(wander_silence(&never, 0, SEC) == 1e9);
-	assert_true(wander_is_small(&told, 0, 1000 * SEC, 0));
-	assert_true(wander_silence(&told, 0, SEC) == 0);
+	assert_true(wander_is_small(&left_alone, 0, 1000 * SEC, 0));
+	assert_true(wander_silence(&left_alone, 0, SEC) == 0);
 }
 
 /* If a curve has more curvature than an oscillator can have, its clock is steered. */

@@ -3,7 +3,7 @@
  * usage: steer freq PPM | slew MICROSECONDS | tai SECONDS | leap 1|0 | read SECONDS
  *
  * Act on the clock like a daemon: set its rate; have the kernel slew it by this offset at
- * 500 ppm; set the offset of TAI; announce a leap second at the end of the day (or not).
+ * 500 ppm; set the offset of TAI; announce or cancel a leap second at the end of the day.
  * Or read CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC, CLOCK_REALTIME,
  * CLOCK_BOOTTIME, CLOCK_TAI and CLOCK_MONOTONIC every two milliseconds, for this time or
  * until terminated, and print them at the end, a line for each time.

@@ -143,7 +143,7 @@ static void test_set_clock(void **state)
 }
 
 /* Simulate a kernel that does not support timers of this kind. */
-static void test_no_timer(void **state)
+static void test_kernel_without_timers(void **state)
 {
 	struct wall_clock clock;
 
@@ -162,7 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_offset_of_wall_clock),
 		cmocka_unit_test(test_set_clock),
-		cmocka_unit_test(test_no_timer),
+		cmocka_unit_test(test_kernel_without_timers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

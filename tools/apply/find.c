@@ -175,7 +175,7 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 		    struct netsync_clock **clock, const struct model_host **found)
 {
 	const struct model_host *host;
-	struct model_clock told = {
+	struct model_clock described = {
 		.host_name = info->host_name,
 		.name = info->clock_name,
 		.has_uuid = info->has_clock_uuid,
@@ -185,12 +185,12 @@ bool apply_identify(struct apply_run *apply, const struct apply_source *source,
 	int ret;
 
 	*clock = NULL;
-	memcpy(told.uuid, info->clock_uuid, sizeof(told.uuid));
-	ret = find_source_host(apply, source, info->path, &told, &host);
+	memcpy(described.uuid, info->clock_uuid, sizeof(described.uuid));
+	ret = find_source_host(apply, source, info->path, &described, &host);
 	if (!ret)
 		ret = model_read_clock(&apply->model, host, clock);
 	if (!ret)
-		ret = model_find_shift(&apply->model, host, &told, &trace->shift_ns);
+		ret = model_find_shift(&apply->model, host, &described, &trace->shift_ns);
 	if (ret) {
 		complain("%s: skipped. %s", info->path, model_error(&apply->model));
 		return false;

@@ -76,7 +76,7 @@ void corrections_release(struct corrections *corrections)
 
 /* ---- the host of a stream ----------------------------------------------- */
 
-static bool read_clock_description(struct model_clock *told, const struct mip *mip,
+static bool read_clock_description(struct model_clock *described, const struct mip *mip,
 				   const bt_clock_class *class)
 {
 	uint64_t cycles;
@@ -84,15 +84,15 @@ static bool read_clock_description(struct model_clock *told, const struct mip *m
 	__int128 epoch;
 
 	/* Results do not contain the names of clocks, because each tracer uses other names. */
-	told->name = bt_clock_class_get_name(class);
-	if (told->name && strcmp(told->name, NETSYNC_IO_CORRECTED_CLOCK))
-		told->name = NULL;
+	described->name = bt_clock_class_get_name(class);
+	if (described->name && strcmp(described->name, NETSYNC_IO_CORRECTED_CLOCK))
+		described->name = NULL;
 	bt_clock_class_get_offset(class, &seconds, &cycles);
 	epoch = (__int128)seconds * NS_PER_S +
 		(__int128)cycles * NS_PER_S / bt_clock_class_get_frequency(class);
-	told->epoch_ns = (int64_t)epoch;
-	told->has_uuid = mip->get_clock_uuid(class, told->uuid);
-	return epoch == told->epoch_ns;
+	described->epoch_ns = (int64_t)epoch;
+	described->has_uuid = mip->get_clock_uuid(class, described->uuid);
+	return epoch == described->epoch_ns;
 }
 
 /* Return the host name in the trace, or the name of the stream's directory. The caller frees it. */
@@ -116,26 +116,26 @@ static char *copy_host_name(const bt_stream *stream)
 }
 
 static int check_stream_host(struct corrections *corrections, const struct model_host *host,
-			     const struct model_clock *told)
+			     const struct model_clock *described)
 {
-	if (!host->has_traces || !host->clock.has_uuid || !told->has_uuid ||
-	    !memcmp(host->clock.uuid, told->uuid, sizeof(told->uuid)))
+	if (!host->has_traces || !host->clock.has_uuid || !described->has_uuid ||
+	    !memcmp(host->clock.uuid, described->uuid, sizeof(described->uuid)))
 		return 0;
 	return fail_corrections(
 		corrections, -EINVAL,
 		"A stream of host \"%s\" has a different clock than host \"%s\" in %s.",
-		told->host_name, host->name, corrections->model.path);
+		described->host_name, host->name, corrections->model.path);
 }
 
 static int find_stream_host(struct corrections *corrections, const char *name,
-			    const struct model_clock *told, const struct model_host **host)
+			    const struct model_clock *described, const struct model_host **host)
 {
 	int ret;
 
 	if (!name)
-		return model_find_clock(&corrections->model, told, host);
+		return model_find_clock(&corrections->model, described, host);
 	ret = model_find_name(&corrections->model, name, host);
-	return ret ? ret : check_stream_host(corrections, *host, told);
+	return ret ? ret : check_stream_host(corrections, *host, described);
 }
 
 /*
@@ -236,14 +236,14 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 		     const bt_stream *stream, struct stream_correction *correction)
 {
 	const struct model_host *host;
-	struct model_clock told = { 0 };
+	struct model_clock described = { 0 };
 	char *name = copy_host_name(stream);
 	int ret;
 
 	if (!name)
 		return -ENOMEM;
-	told.host_name = name;
-	if (!read_clock_description(&told, mip,
+	described.host_name = name;
+	if (!read_clock_description(&described, mip,
 				    bt_stream_class_borrow_default_clock_class_const(
 					    bt_stream_borrow_class_const(stream))))
 		ret = fail_corrections(
@@ -251,11 +251,12 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);
 	else
-		ret = find_stream_host(corrections, given, &told, &host);
+		ret = find_stream_host(corrections, given, &described, &host);
 	if (!ret)
 		ret = find_host_clock(corrections, host, &correction->clock);
 	if (!ret)
-		ret = model_find_shift(&corrections->model, host, &told, &correction->shift_ns);
+		ret = model_find_shift(&corrections->model, host, &described,
+				       &correction->shift_ns);
 	if (!ret) {
 		int64_t median_ns;
 

@@ -27,7 +27,7 @@ struct container_group {
  * if there is none.
  */
 bool container_find_group(const char *line, struct container_group *found);
-/* Find the UID of a Kubernetes pod in such a line. Return false if there is none. */
+/* Find the UID of a Kubernetes pod in a line of /proc/PID/cgroup. Return false if there is none. */
 bool container_find_pod(const char *line, char uid[POD_UID_SIZE]);
 
 /* Open the file /proc/PID/NAME, where @proc is /proc. Return NULL if that fails. */

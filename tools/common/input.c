@@ -270,7 +270,7 @@ static int on_progress(void *data, uint64_t done, uint64_t total)
 
 /*
  * If the trace is on another machine, print a message and return true. Only some commands can read
- * such traces.
+ * traces on other machines.
  */
 static bool refuse_remote_trace(const char *trace)
 {

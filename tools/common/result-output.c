@@ -255,7 +255,7 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 	uint32_t num_reached, num, explained = 0;
 	char *reached = list_island_names(ns, main, &num_reached);
 	const struct island_span span = find_island_span(ns, main);
-	bool told = false;
+	bool is_explained = false;
 
 	for (uint32_t i = 0; i < netsync_num_hosts(ns); i++) {
 		struct island_span apart;
@@ -263,16 +263,17 @@ static void explain_islands(const struct outcome *outcome, const struct netsync 
 
 		if (get_host_info(ns, i).island != i || i == main)
 			continue;
-		if (!told && explained++ >= MOST_EXPLAINED)
+		if (!is_explained && explained++ >= MOST_EXPLAINED)
 			continue;
 		names = list_island_names(ns, i, &num);
 		/*
 		 * If the reason is the same for all islands, because it lies with the reference,
 		 * report it once.
 		 */
-		told = told || (num_reached == 1 && explain_set_back(ns, netsync_reference(ns))) ||
-		       explain_ambiguous(ns, reached ? reached : "", names ? names : "");
-		if ((num == 1 && explain_set_back(ns, i)) || told) {
+		is_explained = is_explained ||
+			       (num_reached == 1 && explain_set_back(ns, netsync_reference(ns))) ||
+			       explain_ambiguous(ns, reached ? reached : "", names ? names : "");
+		if ((num == 1 && explain_set_back(ns, i)) || is_explained) {
 			free(names);
 			continue;
 		}

@@ -82,7 +82,7 @@ static int64_t compute_distance_from_span(int64_t t, int64_t first_ns, int64_t l
 }
 
 /*
- * Find the day for a time of day. Of the days around the start of the traces, use the first one on
+ * Find the day for a time of day. Use the first day, of those around the start of the traces, on
  * which the time is within the traces. If there is none, use the day on which the time is closest
  * to the traces.
  */

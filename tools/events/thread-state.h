@@ -78,7 +78,7 @@ bool sched_has_failed(const struct sched *sched);
 
 /*
  * Process an event. No kernel has CPUs from EVENT_MAX_CPUS on or threads above EVENT_MAX_TID.
- * Events of such CPUs and threads are ignored.
+ * Events with higher numbers are ignored.
  */
 void sched_switch(struct sched *sched, int64_t time_ns, uint32_t cpu,
 		  const struct task_switch *change);

@@ -232,7 +232,7 @@ static bool open_local_server(struct local_traces *local, int which, const struc
 	const int from = local->server[which], file = open_nameless_scratch();
 	const bool is_own = which == local->own;
 	char label[MPI_MAX_PROCESSOR_NAME + 1] = "";
-	int rank, length, is_told, is_added, was_added;
+	int rank, length, is_broadcast, is_added, was_added;
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (file < 0)
@@ -240,22 +240,23 @@ static bool open_local_server(struct local_traces *local, int which, const struc
 	if (is_own)
 		MPI_Get_processor_name(label, &length);
 	MPI_Bcast(label, sizeof(label), MPI_CHAR, from, MPI_COMM_WORLD);
-	is_told = broadcast_file(file, is_own ? describe_traces(input, file) : 0, from, rank) &&
-		  (!is_own || start_local_server(local, input, jobs));
-	is_added = is_told && add_served_traces(local, which, label, file, io);
+	is_broadcast = broadcast_file(file, is_own ? describe_traces(input, file) : 0, from,
+				      rank) &&
+		       (!is_own || start_local_server(local, input, jobs));
+	is_added = is_broadcast && add_served_traces(local, which, label, file, io);
 	close(file);
 	/*
 	 * The rank that serves the traces reports why there are none. The rank must report before
 	 * any rank ends the job.
 	 */
-	if (is_own && is_told && !is_added)
+	if (is_own && is_broadcast && !is_added)
 		complain("%s", netsync_io_error(io));
 	/* A job on many machines must not begin with only a part of the traces. */
 	if (is_own && is_added && !is_served_whole(io, which))
 		complain("Not all arguments can be read on this machine.");
 	was_added = is_added && is_served_whole(io, which);
 	MPI_Bcast(&was_added, 1, MPI_INT, from, MPI_COMM_WORLD);
-	if (was_added && is_told && !is_added)
+	if (was_added && is_broadcast && !is_added)
 		complain("%s", netsync_io_error(io));
 	return was_added && is_added;
 }

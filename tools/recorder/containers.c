@@ -155,8 +155,8 @@ static bool is_choice_known(const struct running_containers *all, const struct r
  * Mark all containers that @value names, and set *@num to the number of choices among them. Return
  * the first marked container, or NULL.
  */
-static struct running_container *mark_chosen(struct running_containers *all, const char *value,
-					     bool is_pod, size_t *num)
+static struct running_container *mark_chosen_containers(struct running_containers *all,
+							const char *value, bool is_pod, size_t *num)
 {
 	bool (*const tests[])(const struct running_container *, const char *,
 			      bool) = { has_container_name, has_container_prefix };
@@ -293,7 +293,7 @@ bool select_container(struct packet_selection *s, const char *option, const char
 	find_running_containers(&all);
 	containers_ask_names(&all);
 	share_pod_names(&all);
-	chosen = *value ? mark_chosen(&all, value, is_pod, &num) : NULL;
+	chosen = *value ? mark_chosen_containers(&all, value, is_pod, &num) : NULL;
 	if (chosen && num == 1) {
 		s->netns = chosen->netns;
 		s->process = chosen->pid;

@@ -89,9 +89,9 @@ static const uint8_t *find_tcp_ports(const struct seen_frame *frame)
 }
 
 /*
- * Does the frame belong to the connection that carries this recording? Recording such frames
- * would cause more of them. A socket filter would drop frames whose headers are incomplete or
- * not at the beginning of the kernel's buffer.
+ * Does the frame belong to the connection that carries this recording? Recording frames of this
+ * connection would cause more of them. A socket filter would drop frames whose headers are
+ * incomplete or not at the beginning of the kernel's buffer.
  */
 static bool is_own_connection(const struct seen_frame *frame)
 {

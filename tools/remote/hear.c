@@ -80,11 +80,11 @@ static void use_greeting(struct remote *remote, struct json_object *hello)
 
 static void use_clock_readings(struct remote *remote, struct json_object *readings)
 {
-	if (!remote->asked || remote->told_clocks) {
+	if (!remote->asked || remote->has_new_clocks) {
 		refuse_answer(remote, "more readings of its clock than requested");
 		return;
 	}
-	remote->told_clocks = true;
+	remote->has_new_clocks = true;
 	if (remote->all->clocks)
 		remote->all->clocks(remote, readings);
 }
@@ -100,7 +100,7 @@ static void use_answer_line(struct remote *remote, struct json_object *line)
 	} else if (value_get_member(line, "clocks")) {
 		use_clock_readings(remote, value_get_member(line, "clocks"));
 	} else if (!value_get_member(line, "working") && remote->asked) {
-		remote->told_clocks = false;
+		remote->has_new_clocks = false;
 		json_object_put(remote->answer);
 		remote->answer = NULL;
 		remote->asked--;

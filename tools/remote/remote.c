@@ -766,7 +766,7 @@ void remotes_reset(struct remotes *all)
 		json_object_put(remote->hello);
 		json_object_put(remote->about);
 		remote->hello = remote->about = NULL;
-		remote->lost = remote->told_clocks = remote->lacks_netsync = false;
+		remote->lost = remote->has_new_clocks = remote->lacks_netsync = false;
 		remote->in.len = remote->log.len = 0;
 		remote->due = 0;
 		remote->sentences = 0;

@@ -93,7 +93,7 @@ struct remote {
 	size_t step;		   /* number of bytes since the time limit was set */
 	unsigned int said;	   /* number of messages that were printed */
 	unsigned int sentences;	   /* number of messages from the agent */
-	bool told_clocks;	   /* whether clock readings have arrived since the last answer */
+	bool has_new_clocks;	   /* whether clock readings have arrived since the last answer */
 	struct remotes *all;
 };
 

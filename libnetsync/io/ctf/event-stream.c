@@ -110,7 +110,10 @@ static void set_message_loss(struct event_stream *stream)
 			       NETSYNC_IO_LOST_SOME;
 }
 
-/* Return whether a message was already read directly. Count such messages down. */
+/*
+ * Return whether a message was already read directly. If so, decrement the number of these
+ * messages.
+ */
 static bool was_event_read_directly(struct event_stream *stream, bt_message_type type)
 {
 	return direct_counts_skip(&stream->already_read, type == BT_MESSAGE_TYPE_PACKET_BEGINNING,

@@ -64,7 +64,10 @@ struct ctf_reading {
 	int error;	       /* error of a sink, after which the graph must not run */
 };
 
-/* Return whether a message was already read directly. Count such messages down. */
+/*
+ * Return whether a message was already read directly. If so, decrement the number of these
+ * messages.
+ */
 static bool was_message_read_directly(struct ctf_read_stream *stream, const bt_message *message)
 {
 	return direct_counts_skip(&stream->already_read,

@@ -29,7 +29,7 @@ struct ctf {
 
 /* The task of a process that reads. The task's data are a struct ctf. */
 void ctf_read_trace(const void *ctf);
-/* Implement trace_reader.read() in such a process. */
+/* Implement trace_reader.read() in a process that runs ctf_read_trace(). */
 int ctf_read_slice(struct trace *trace, int64_t until_ns);
 
 #endif

@@ -119,7 +119,7 @@ struct watcher {
 	/* Samples with keys of packet_compute_nat_key(), with a known direction. */
 	struct packet_samples directed;
 	bool wanted;		    /* whether its addresses are not known */
-	bool told;		    /* whether its addresses were inferred from known directions */
+	bool is_inferred;	    /* whether its addresses were inferred from known directions */
 	bool met;		    /* whether another host has samples of the same packets */
 	bool doubtful;		    /* whether the inferred addresses are inconsistent */
 	struct own_addresses own;   /* inferred: the host's addresses */

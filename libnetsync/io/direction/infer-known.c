@@ -104,7 +104,7 @@ static int adopt_own_addresses(struct watcher *watcher, const struct tallies *ta
 
 		if (tally->votes[0] <= MAJORITY * tally->votes[1])
 			continue;
-		watcher->told = true;
+		watcher->is_inferred = true;
 		ret = own_addresses_add(&watcher->own, &tally->address);
 	}
 	return ret;

@@ -169,7 +169,7 @@ static int claim_addresses(struct watcher *watcher, const uint8_t own[16], const
 	struct address address = { .is_mac = false };
 	int ret;
 
-	if (watcher->told)
+	if (watcher->is_inferred)
 		return 0;
 	memcpy(address.bytes, own, 16);
 	ret = own_addresses_add(&watcher->own, &address);

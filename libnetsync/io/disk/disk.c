@@ -45,7 +45,7 @@ struct disk {
 	uint8_t *memory;      /* shared with the reader process, or NULL */
 	struct slot slots[DISK_SLOTS];
 	uint64_t uses;
-	uint64_t told;		   /* serial number of the last command */
+	uint64_t last_serial;	   /* serial number of the last command */
 	struct disk_answer answer; /* the answer that was received last */
 };
 
@@ -138,13 +138,13 @@ static bool start_disk_reader(struct disk *disk)
 		return false;
 	}
 	disk->process++;
-	disk->answer.serial = disk->told;
+	disk->answer.serial = disk->last_serial;
 	return true;
 }
 
 static void tell_disk_reader(struct disk *disk, struct disk_command *command, const char *path)
 {
-	command->serial = ++disk->told;
+	command->serial = ++disk->last_serial;
 	command->path_size = path ? (uint32_t)strlen(path) + 1 : 0;
 	worker_send_command(&disk->worker, command, sizeof(*command));
 	if (path)

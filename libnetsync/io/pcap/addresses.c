@@ -145,7 +145,7 @@ static int use_inferred_addresses(struct netsync_io *io, const struct watcher *w
 	if (!ret)
 		warn_of_inferred_addresses(
 			io, watcher, &watcher->own,
-			watcher->told ?
+			watcher->is_inferred ?
 				"the packet directions in another trace of the same packets" :
 				"the times at which the captures saw the same packets");
 	return ret;

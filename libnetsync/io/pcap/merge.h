@@ -44,7 +44,7 @@ struct merged_capture {
 	size_t num_interfaces;
 	uint64_t untimed; /* number of packets without a time */
 	uint64_t others;  /* number of blocks that cannot be merged */
-	/* State of the current reading. */
+	/* State while the capture is read. */
 	size_t section;	   /* number of interfaces in all earlier sections */
 	size_t num_seen;   /* number of interfaces so far */
 	int64_t newest_ns; /* latest corrected time (ns) */

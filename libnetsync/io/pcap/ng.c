@@ -199,7 +199,7 @@ static bool is_block_whole(const struct capture_block *from)
 	return from->loaded == from->size;
 }
 
-/* Copy the options after the body of such a block. They contain only text and bytes. */
+/* Copy the options after the body of a block whose options contain only text and bytes. */
 static void copy_body_options(struct ng_block *block, const struct capture_file *capture,
 			      const struct capture_block *from, size_t at)
 {

@@ -259,7 +259,7 @@ static int push_captured_packet(struct trace *trace, struct captured_packet *see
 	if (!range_is_all(&trace->window) && io_add_span(trace, seen->time_ns, seen->time_ns))
 		return -ENOMEM;
 	direction = direction_find(pcap->own, &seen->link, &seen->pkt);
-	pcap->untold += direction == DIRECTION_UNKNOWN;
+	pcap->without_direction += direction == DIRECTION_UNKNOWN;
 	if (direction != DIRECTION_IN && direction != DIRECTION_OUT)
 		return 0;
 	seen->pkt.dir = direction == DIRECTION_OUT ? NETSYNC_OUT : NETSYNC_IN;
@@ -277,15 +277,15 @@ static void warn_of_unused_packets(struct trace *trace)
 {
 	const struct pcap *pcap = trace->state;
 
-	trace->unused = pcap->cut + pcap->untold;
+	trace->unused = pcap->cut + pcap->without_direction;
 	if (pcap->cut)
 		io_warn(trace->io,
 			"%s: %llu packets were truncated too early to be used; capture at least 128 bytes of each packet (tcpdump -s 128).",
 			trace->path, (unsigned long long)pcap->cut);
-	if (pcap->untold)
+	if (pcap->without_direction)
 		io_warn(trace->io,
 			"%s: %llu packets were not used: neither their source nor their destination is a known address of %s; specify all of its addresses (--address %s=ADDRESS).",
-			trace->path, (unsigned long long)pcap->untold, trace->host_name,
+			trace->path, (unsigned long long)pcap->without_direction, trace->host_name,
 			trace->host_name);
 }
 
@@ -361,7 +361,7 @@ const char *pcap_explain_unused(const struct trace *trace)
 {
 	const struct pcap *pcap = trace->state;
 
-	if (pcap->untold)
+	if (pcap->without_direction)
 		return "neither their source nor their destination is a known address of the host; specify all of its addresses with --address NAME=ADDRESS";
 	return pcap->cut ?
 		       "they were truncated too early; capture at least 128 bytes of each packet (tcpdump -s 128)" :
@@ -369,7 +369,7 @@ const char *pcap_explain_unused(const struct trace *trace)
 }
 
 /* Open the file again where reading ended. */
-static int resume_growing(struct trace *trace, struct disk_file *from)
+static int resume_growing_file(struct trace *trace, struct disk_file *from)
 {
 	struct pcap *pcap = trace->state;
 	int ret;
@@ -444,7 +444,7 @@ int pcap_read_growing(struct trace *trace, struct disk_file *from, int64_t until
 	struct pcap *pcap = trace->state;
 	struct range span = { .hi = -1 };
 	struct capture_block block;
-	int ret = resume_growing(trace, from), growth = GROWTH_READ;
+	int ret = resume_growing_file(trace, from), growth = GROWTH_READ;
 
 	/* Addresses may have been added, and the array of hosts moved, since the last call. */
 	pcap->own = own_addresses_find(trace->io->owns, trace->host_name);

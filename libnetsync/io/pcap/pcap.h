@@ -33,7 +33,7 @@ struct pcap {
 	struct packet_samples directed;
 	struct common_mac macs[MAX_INTERFACES];
 	uint64_t cut;
-	uint64_t untold;
+	uint64_t without_direction;
 };
 
 /* A captured packet, as far as it could be read. */

@@ -86,21 +86,23 @@ static int report_waiting_event(const struct perf_events *events,
 /* Report the events up to @until_ns. Return 0, or a negative value to stop. */
 static int report_events_until(struct perf_events *events, int64_t until_ns)
 {
-	size_t told = 0;
+	size_t num_passed = 0;
 	int ret = 0;
 
 	if (!events->num)
 		return 0;
 	qsort(events->waiting, events->num, sizeof(*events->waiting), compare_waiting_events);
-	while (told < events->num && events->waiting[told]->time_ns <= until_ns && !ret) {
-		struct waiting_event *waiting = events->waiting[told++];
+	while (num_passed < events->num && events->waiting[num_passed]->time_ns <= until_ns &&
+	       !ret) {
+		struct waiting_event *waiting = events->waiting[num_passed++];
 
 		ret = report_waiting_event(events, waiting);
 		events->bytes -= sizeof(*waiting) + waiting->size;
 		free(waiting);
 	}
-	events->num -= told;
-	memmove(events->waiting, events->waiting + told, events->num * sizeof(*events->waiting));
+	events->num -= num_passed;
+	memmove(events->waiting, events->waiting + num_passed,
+		events->num * sizeof(*events->waiting));
 	return ret;
 }
 

@@ -366,8 +366,8 @@ static int move_stored_offsets(struct dat_copy *copy, const struct move *move)
 		const struct dat_buffer *buffer = &copy->file.buffers[i];
 
 		/* The stored offset leads to the word "flyrecord" before the list. */
-		if (buffer->told_at)
-			ret = move_stored_offset(copy, move, buffer->told_at,
+		if (buffer->stored_at)
+			ret = move_stored_offset(copy, move, buffer->stored_at,
 						 buffer->list_at - sizeof("flyrecord"));
 		for (uint32_t j = 0; j < buffer->num_cpus && !ret; j++) {
 			ret = move_stored_offset(copy, move, buffer->list_at + 16 * j,

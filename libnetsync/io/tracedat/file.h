@@ -42,7 +42,7 @@ struct dat_buffer {
 	struct dat_cpu *cpus;
 	uint32_t num_cpus;
 	uint64_t list_at;    /* offset of the list of processors (bytes) */
-	uint64_t told_at;    /* version 6: where the file stores the offset of the list, or 0 */
+	uint64_t stored_at;  /* version 6: where the file stores the offset of the list, or 0 */
 	uint64_t section_at; /* version 7: section whose flags tell whether data are compressed */
 };
 

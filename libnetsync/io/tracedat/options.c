@@ -143,8 +143,8 @@ int dat_read_cpus(const struct dat_file *file, struct cursor *cursor, struct dat
 }
 
 /*
- * Read a buffer of version 7. The section tells whether its data are compressed. The option has
- * everything else.
+ * Read a buffer of version 7. The section tells whether its data are compressed. The option
+ * contains all other properties of the buffer.
  */
 static int read_buffer_7(struct dat_file *file, struct cursor *cursor)
 {
@@ -184,7 +184,7 @@ static int note_buffer_6(struct dat_file *file, struct cursor *cursor)
 	buffer->cpus = calloc(1, sizeof(*buffer->cpus));
 	if (!buffer->cpus)
 		return -ENOMEM;
-	buffer->told_at = cursor->at;
+	buffer->stored_at = cursor->at;
 	buffer->cpus->at = cursor_read_number(cursor, 8);
 	cursor_read_word(cursor, name, sizeof(name));
 	buffer->name = strdup(name);

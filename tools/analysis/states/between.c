@@ -58,7 +58,7 @@ struct common {
  */
 struct held_span {
 	bool has_waited;
-	struct span_told told;
+	struct reported_span reported;
 	struct common *common;
 	struct held_span *next; /* next span in the order of ends */
 	struct held_span *next_common;
@@ -358,35 +358,35 @@ static bool remember_last_span(const struct between *between, struct common *com
 static void offer_wait_holder(struct between *between, struct held_span *held, uint32_t host,
 			      const struct last *last)
 {
-	const struct state_span *span = &held->told.span;
+	const struct state_span *span = &held->reported.span;
 	enum netsync_sequence sequence;
 
 	if (!held->has_waited || !last->is_any || last->end_ns < span->begin_ns ||
 	    last->begin_ns >= span->end_ns ||
 	    (host == span->host && last->object == span->object) ||
-	    (held->told.has_holder && last->end_ns < held->told.holder_end_ns))
+	    (held->reported.has_holder && last->end_ns < held->reported.holder_end_ns))
 		return;
 	sequence = order_host_times(between, host, last->end_host_ns, span->host,
 				    span->end_host_ns);
 	if (sequence == NETSYNC_AFTER)
 		return;
-	held->told.has_holder = true;
-	held->told.is_uncertain = sequence == NETSYNC_UNCERTAIN;
-	held->told.holder_host = host;
-	held->told.holder_name = last->name;
-	held->told.holder_lane = last->lane;
-	held->told.holder_end_ns = last->end_ns;
+	held->reported.has_holder = true;
+	held->reported.is_uncertain = sequence == NETSYNC_UNCERTAIN;
+	held->reported.holder_host = host;
+	held->reported.holder_name = last->name;
+	held->reported.holder_lane = last->lane;
+	held->reported.holder_end_ns = last->end_ns;
 }
 
 static struct wait *find_or_add_wait(struct between *between, const struct held_span *held)
 {
-	const struct span_told *told = &held->told;
+	const struct reported_span *reported = &held->reported;
 	struct common *common = held->common;
 	struct counted *counted = common->waits;
 
-	while (counted && (counted->wait.host != told->span.host ||
-			   counted->wait.is_known != told->has_holder ||
-			   (told->has_holder && counted->wait.holder != told->holder_host)))
+	while (counted && (counted->wait.host != reported->span.host ||
+			   counted->wait.is_known != reported->has_holder ||
+			   (reported->has_holder && counted->wait.holder != reported->holder_host)))
 		counted = counted->next;
 	if (counted)
 		return &counted->wait;
@@ -394,12 +394,12 @@ static struct wait *find_or_add_wait(struct between *between, const struct held_
 	if (!counted)
 		return NULL;
 	counted->wait = (struct wait){
-		.definition = told->span.definition,
+		.definition = reported->span.definition,
 		.shared_host = common->host,
 		.shared = common->text,
-		.host = told->span.host,
-		.is_known = told->has_holder,
-		.holder = told->holder_host,
+		.host = reported->span.host,
+		.is_known = reported->has_holder,
+		.holder = reported->holder_host,
 	};
 	counted->next = common->waits;
 	common->waits = counted;
@@ -410,14 +410,14 @@ static struct wait *find_or_add_wait(struct between *between, const struct held_
 static bool release_first_held_span(struct between *between, between_tell *tell, void *data)
 {
 	struct held_span *held = between->first;
-	const struct state_span *span = &held->told.span;
+	const struct state_span *span = &held->reported.span;
 	const int64_t lasted = span->end_ns - span->begin_ns;
 	struct wait *wait = held->has_waited ? find_or_add_wait(between, held) : NULL;
-	bool ok = (wait || !held->has_waited) && tell(data, &held->told);
+	bool ok = (wait || !held->has_waited) && tell(data, &held->reported);
 
 	if (wait) {
 		wait->times++;
-		wait->uncertain += held->told.is_uncertain;
+		wait->uncertain += held->reported.is_uncertain;
 		wait->total_ns += lasted;
 		if (lasted > wait->longest_ns)
 			wait->longest_ns = lasted;
@@ -432,7 +432,7 @@ static bool release_first_held_span(struct between *between, between_tell *tell,
 	return ok;
 }
 
-static bool hold_back_span(struct between *between, const struct span_told *told,
+static bool hold_back_span(struct between *between, const struct reported_span *reported,
 			   struct common *common, bool has_waited)
 {
 	struct held_span *held = calloc(1, sizeof(*held));
@@ -440,7 +440,7 @@ static bool hold_back_span(struct between *between, const struct span_told *told
 	if (!held)
 		return false;
 	held->has_waited = has_waited;
-	held->told = *told;
+	held->reported = *reported;
 	held->common = common;
 	*between->end = held;
 	between->end = &held->next;
@@ -456,7 +456,7 @@ static bool hold_back_span(struct between *between, const struct span_told *told
 static bool is_object_held(const struct common *common, const struct state_span *span)
 {
 	for (const struct held_span *h = common->first; h; h = h->next_common)
-		if (h->told.span.host == span->host && h->told.span.object == span->object)
+		if (h->reported.span.host == span->host && h->reported.span.object == span->object)
 			return true;
 	return false;
 }
@@ -470,12 +470,12 @@ static bool is_held_span_over(const struct between *between, const struct held_s
 	for (uint32_t i = 0; i < between->base->num_hosts; i++)
 		if (between->bounds[i] > most)
 			most = between->bounds[i];
-	if (held->told.end_bound_ns == NETSYNC_UNKNOWN || most > LONGEST_HOLD ||
-	    held->told.end_bound_ns > LONGEST_HOLD)
+	if (held->reported.end_bound_ns == NETSYNC_UNKNOWN || most > LONGEST_HOLD ||
+	    held->reported.end_bound_ns > LONGEST_HOLD)
 		most = LONGEST_HOLD;
 	else
-		most += held->told.end_bound_ns;
-	return __builtin_add_overflow(held->told.span.end_ns, most, &until) || until < now_ns;
+		most += held->reported.end_bound_ns;
+	return __builtin_add_overflow(held->reported.span.end_ns, most, &until) || until < now_ns;
 }
 
 /* ---- public functions --------------------------------------------------- */
@@ -492,7 +492,7 @@ static int64_t get_span_bound(const struct between *between, uint32_t host, int6
 bool between_add_span(struct between *between, const struct state_span *span, between_tell *tell,
 		      void *data)
 {
-	const struct span_told told = {
+	const struct reported_span reported = {
 		.span = *span,
 		.begin_bound_ns = get_span_bound(between, span->host, span->begin_host_ns),
 		.end_bound_ns = get_span_bound(between, span->host, span->end_host_ns),
@@ -502,15 +502,16 @@ bool between_add_span(struct between *between, const struct state_span *span, be
 	struct common *common;
 	bool has_waited;
 
-	between->bounds[span->host] = told.end_bound_ns == NETSYNC_UNKNOWN ? LONGEST_HOLD :
-									     told.end_bound_ns;
+	between->bounds[span->host] = reported.end_bound_ns == NETSYNC_UNKNOWN ?
+					      LONGEST_HOLD :
+					      reported.end_bound_ns;
 	while (between->first && is_held_span_over(between, between->first, span->end_ns))
 		if (!release_first_held_span(between, tell, data))
 			return false;
 	if (!roles)
 		return false;
 	if ((!definition->waiting.num && !definition->exclusive.num) || span->shared == NO_TEXT)
-		return tell(data, &told);
+		return tell(data, &reported);
 	common = find_or_add_common(between, span);
 	if (!common)
 		return false;
@@ -523,8 +524,8 @@ bool between_add_span(struct between *between, const struct state_span *span, be
 					  &common->last[HOLDING][span->host]);
 	has_waited = roles & 1U << WAITING && !span->is_open;
 	return has_waited || is_object_held(common, span) ?
-		       hold_back_span(between, &told, common, has_waited) :
-		       tell(data, &told);
+		       hold_back_span(between, &reported, common, has_waited) :
+		       tell(data, &reported);
 }
 
 bool between_end(struct between *between, between_tell *tell, void *data)

@@ -11,7 +11,7 @@
 #include "spans.h"
 
 /* A span, its bounds, and the span whose end the object waited for. */
-struct span_told {
+struct reported_span {
 	struct state_span span;
 	int64_t begin_bound_ns, end_bound_ns; /* NETSYNC_UNKNOWN if no bound is known */
 	bool has_holder;
@@ -58,7 +58,7 @@ void between_free(struct between *between);
  * waited, @tell is called later. Spans of one object are reported in order. Return false if out of
  * memory, or if @tell returned false.
  */
-typedef bool between_tell(void *data, const struct span_told *told);
+typedef bool between_tell(void *data, const struct reported_span *reported);
 bool between_add_span(struct between *between, const struct state_span *span, between_tell *tell,
 		      void *data);
 /*

@@ -22,11 +22,11 @@ static void put_time_and_bound(FILE *out, int64_t time_ns, int64_t bound_ns)
 		fprintf(out, "%" PRId64, bound_ns);
 }
 
-static bool put_csv_span(void *data, const struct span_told *told)
+static bool put_csv_span(void *data, const struct reported_span *reported)
 {
 	const struct span_csv *csv = data;
 	const struct states *states = csv->states;
-	const struct state_span *span = &told->span;
+	const struct state_span *span = &reported->span;
 	FILE *out = csv->out;
 
 	csv_put_text(out, states->base->hosts[span->host].name);
@@ -36,14 +36,14 @@ static bool put_csv_span(void *data, const struct span_told *told)
 	csv_put_text(out, spans_get_text(states->spans, span->host, span->name));
 	fprintf(out, ",%" PRIu32 ",", span->lane);
 	csv_put_text(out, spans_get_text(states->spans, span->host, span->state));
-	put_time_and_bound(out, span->begin_ns, told->begin_bound_ns);
-	put_time_and_bound(out, span->end_ns, told->end_bound_ns);
+	put_time_and_bound(out, span->begin_ns, reported->begin_bound_ns);
+	put_time_and_bound(out, span->end_ns, reported->end_bound_ns);
 	putc(',', out);
 	if (span->shared != NO_TEXT)
 		csv_put_text(out, spans_get_text(states->spans, span->host, span->shared));
 	putc(',', out);
-	if (told->has_holder)
-		csv_put_text(out, states->base->hosts[told->holder_host].name);
+	if (reported->has_holder)
+		csv_put_text(out, states->base->hosts[reported->holder_host].name);
 	fprintf(out, ",%d,%d\r\n", span->is_open, span->is_doubtful);
 	return !ferror(out);
 }

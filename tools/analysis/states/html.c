@@ -37,13 +37,13 @@ static void put_bound_cell(FILE *out, int64_t bound_ns)
 }
 
 /* Return the row of the span whose end the object waited for. */
-static struct row make_holder_row(const struct span_told *told)
+static struct row make_holder_row(const struct reported_span *reported)
 {
 	return (struct row){
-		.host = told->holder_host,
-		.definition = told->span.definition,
-		.name = told->holder_name,
-		.lane = told->holder_lane,
+		.host = reported->holder_host,
+		.definition = reported->span.definition,
+		.name = reported->holder_name,
+		.lane = reported->holder_lane,
 	};
 }
 
@@ -52,30 +52,31 @@ static struct row make_holder_row(const struct span_told *told)
  * the end of the span for which the object waited. WIDTH in page/data.js is the count of these
  * numbers.
  */
-static bool put_html_span(void *data, const struct span_told *told)
+static bool put_html_span(void *data, const struct reported_span *reported)
 {
 	struct html *html = data;
-	const struct state_span *span = &told->span;
-	const struct row row = make_state_row(span), of_holder = make_holder_row(told);
+	const struct state_span *span = &reported->span;
+	const struct row row = make_state_row(span), of_holder = make_holder_row(reported);
 	const struct row label = { .host = span->host, .name = span->state };
 	uint32_t number, state, holder = 0;
 	bool is_new;
 
 	if (!rows_find_or_add(&html->rows, &row, &number, &is_new) ||
 	    !rows_find_or_add(&html->labels, &label, &state, &is_new) ||
-	    (told->has_holder && !rows_find_or_add(&html->rows, &of_holder, &holder, &is_new))) {
+	    (reported->has_holder &&
+	     !rows_find_or_add(&html->rows, &of_holder, &holder, &is_new))) {
 		html->states->failed = true;
 		return false;
 	}
 	fprintf(html->out, "%s%" PRIu32 ",%" PRIu32 ",%" PRId64 ",%" PRId64,
 		html->any ? ",\n" : "\n", number - 1, state - 1, span->begin_ns - html->base_ns,
 		span->end_ns - html->base_ns);
-	put_bound_cell(html->out, told->begin_bound_ns);
-	put_bound_cell(html->out, told->end_bound_ns);
+	put_bound_cell(html->out, reported->begin_bound_ns);
+	put_bound_cell(html->out, reported->end_bound_ns);
 	fprintf(html->out, ",%d,%" PRId64 ",%" PRId64,
-		span->is_open + 2 * span->is_doubtful + 4 * told->is_uncertain,
-		told->has_holder ? (int64_t)holder - 1 : NOTHING,
-		told->has_holder ? told->holder_end_ns - html->base_ns : 0);
+		span->is_open + 2 * span->is_doubtful + 4 * reported->is_uncertain,
+		reported->has_holder ? (int64_t)holder - 1 : NOTHING,
+		reported->has_holder ? reported->holder_end_ns - html->base_ns : 0);
 	html->any = true;
 	return !ferror(html->out);
 }

@@ -168,11 +168,11 @@ static bool find_task(const struct machine *machine, const struct event *event,
 {
 	const struct machine_cpu *cpu = event->cpu == EVENT_NO_CPU ? NULL :
 								     &machine->cpus[event->cpu];
-	const bool is_told = event->fields->task(event, task);
+	const bool is_given = event->fields->task(event, task);
 
 	if (!cpu || !cpu->is_known)
-		return is_told;
-	if (!is_told)
+		return is_given;
+	if (!is_given)
 		*task = (struct event_task){ cpu->tid, cpu->comm };
 	else if (!task->name && task->tid == cpu->tid)
 		task->name = cpu->comm;

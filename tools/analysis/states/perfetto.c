@@ -43,11 +43,11 @@ static bool find_span_track(struct span_perfetto *writer, const struct state_spa
 
 /* ---- slices -------------------------------------------------------------- */
 
-static bool put_perfetto_span(void *data, const struct span_told *told)
+static bool put_perfetto_span(void *data, const struct reported_span *reported)
 {
 	struct span_perfetto *writer = data;
 	const struct states *states = writer->states;
-	const struct state_span *span = &told->span;
+	const struct state_span *span = &reported->span;
 	struct arg args[5];
 	struct timeline_event event = {
 		.time_ns = span->begin_ns,
@@ -62,23 +62,23 @@ static bool put_perfetto_span(void *data, const struct span_told *told)
 	}
 	if (span->begin_ns == span->end_ns)
 		return true;
-	if (told->begin_bound_ns != NETSYNC_UNKNOWN)
+	if (reported->begin_bound_ns != NETSYNC_UNKNOWN)
 		args[event.num_args++] = (struct arg){
 			"begin_bound_ns",
 			ARG_SIGNED,
-			{ .integer = told->begin_bound_ns },
+			{ .integer = reported->begin_bound_ns },
 		};
-	if (told->end_bound_ns != NETSYNC_UNKNOWN)
+	if (reported->end_bound_ns != NETSYNC_UNKNOWN)
 		args[event.num_args++] = (struct arg){
 			"end_bound_ns",
 			ARG_SIGNED,
-			{ .integer = told->end_bound_ns },
+			{ .integer = reported->end_bound_ns },
 		};
-	if (told->has_holder)
+	if (reported->has_holder)
 		args[event.num_args++] = (struct arg){
 			"waited_for",
 			ARG_LABEL,
-			{ states->base->hosts[told->holder_host].name },
+			{ states->base->hosts[reported->holder_host].name },
 		};
 	if (span->is_open)
 		args[event.num_args++] = (struct arg){

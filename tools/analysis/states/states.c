@@ -197,15 +197,15 @@ struct telling {
 	void *data;
 };
 
-static bool add_reported_span(void *data, const struct span_told *told)
+static bool add_reported_span(void *data, const struct reported_span *reported)
 {
 	struct telling *telling = data;
 
-	if (!totals_add(&telling->states->totals, &told->span)) {
+	if (!totals_add(&telling->states->totals, &reported->span)) {
 		telling->states->failed = true;
 		return false;
 	}
-	return !telling->tell || telling->tell(telling->data, told);
+	return !telling->tell || telling->tell(telling->data, reported);
 }
 
 static bool use_read_span(void *data, const struct state_span *span)

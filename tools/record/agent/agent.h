@@ -91,7 +91,9 @@ struct recorded {
 
 /* Add the amounts of data in a directory to which LTTng records. */
 void count_recorded_folder(struct recorded *recorded, const char *path);
-/* Add the number and the size of the events in one channel of such a directory. */
+/*
+ * Add the number and the size of the events in one channel of a directory to which LTTng records.
+ */
 void count_recorded_channel(struct recorded *recorded, const char *path, const char *name);
 /*
  * Decode a packet from time to time, in a process that takes a small share of a processor, to

@@ -53,7 +53,7 @@ struct buffers buffers_choose_default(const char *channel, uint64_t room);
 /* Return the period in which LTTng must read full sub-buffers, us. */
 unsigned int buffers_compute_read_us(const char *channel, struct buffers buffers);
 
-/* Does LTTng allow such buffers? */
+/* Does LTTng allow buffers of this size and number? */
 bool buffers_are_valid(struct buffers buffers);
 
 /*

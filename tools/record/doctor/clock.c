@@ -180,8 +180,8 @@ static double read_steady_correction_ppm(const struct timex *clock)
 }
 
 /*
- * Maximum rate of a clock relative to its oscillator that needs no advice, ppm. Two such clocks are
- * within the limits of "netsync sync". Chosen.
+ * Maximum rate of a clock relative to its oscillator that needs no advice, ppm. Two clocks with
+ * this rate are within the limits of "netsync sync". Chosen.
  */
 #define SMALL_PPM 100
 /*
@@ -195,7 +195,7 @@ void check_discipline(struct diagnosis *diag)
 	const unsigned int running = list_running_daemons();
 	const struct daemon *daemon = running ? &daemons[__builtin_ctz(running)] : NULL;
 	struct timex clock = { .modes = 0 };
-	double told, measured, error;
+	double reported, measured, error;
 	char who[160];
 
 	describe_daemons(running, who, sizeof(who));
@@ -205,13 +205,13 @@ void check_discipline(struct diagnosis *diag)
 			    strerror(errno));
 		return;
 	}
-	told = read_steady_correction_ppm(&clock);
+	reported = read_steady_correction_ppm(&clock);
 	measured = measure_clock_error_ppm(&error);
-	if (fabs(measured - told) > SLEW_PPM + error) {
+	if (fabs(measured - reported) > SLEW_PPM + error) {
 		add_finding(
 			diag, VERDICT_NOTE,
 			"%s; the clock is slewing, which distorts timestamps: it runs at %+.1f ppm against its oscillator, and its steady correction is %+.1f ppm.",
-			who, measured, told);
+			who, measured, reported);
 		advise_slewing(
 			diag, daemon,
 			"find out what steers the clock: a time daemon elsewhere on this machine, or an agent of the hypervisor.");

@@ -58,8 +58,8 @@ void examine_job_briefly(struct diagnosis *diag, enum job job);
 void diagnosis_free(struct diagnosis *diag);
 
 /*
- * The first function returns the findings as a JSON array. The second one adds the findings of
- * such an array, which may be NULL.
+ * The first function returns the findings as a JSON array. The second one adds the findings of a
+ * JSON array, which may be NULL.
  */
 struct json_object *diagnosis_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
