@@ -31,9 +31,9 @@ struct member {
 
 /*
  * The pairs of some hosts (each pair's host[0]), which one thread sums. The number of blocks does
- * not depend on the number of threads, or else sums would. Each block has a copy of all curves, to
- * be cleared and added up, so there are at most this many, and fewer if the coefficients are too
- * many to be worth it. Chosen.
+ * not depend on the number of threads, because sums depend on the number of blocks. Each block has
+ * a copy of all curves, to be cleared and added up, so there are at most this many, and fewer if
+ * the coefficients are too many to be worth it. Chosen.
  */
 #define BLOCKS 8
 #define BLOCK_CONSTRAINTS 16 /* least number of a block's constraints for each coefficient */

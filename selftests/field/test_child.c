@@ -109,7 +109,8 @@ static void ignore_alarm(int number)
 static void test_wait_despite_signals(void **state)
 {
 	const struct sigaction action = { .sa_handler = ignore_alarm };
-	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } }, never = { { 0, 0 }, { 0, 0 } };
+	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } },
+			       never = { { 0, 0 }, { 0, 0 } };
 	pid_t child;
 
 	(void)state;
