@@ -86,7 +86,7 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void 
  * is "PATH", or "NAME=PATH" to replace the host names that are stored in the traces. Write
  * "./NAME=PATH" for a path that begins with "NAME=". Trace formats are recognized by content. Files
  * may be compressed by gzip, zstd, xz or lz4. PATH may be a pipe, or "-" for the standard
- * input.
+ * input. A file with the spans of several hosts (OTLP, Jaeger or Zipkin) is a trace of each host.
  *
  * If files in a directory look like traces but cannot be read, they are skipped with a warning,
  * and netsync_io_num_left_out() counts them.
@@ -98,7 +98,7 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void 
  *	-EEXIST	one of the traces was added before
  *	-EPROTONOSUPPORT	format not supported
  *	-EILSEQ	a trace is damaged so badly that nothing can be read
- *	-EINVAL	no NAME before the '='
+ *	-EINVAL	no NAME before the '=', or a NAME for a file with spans of several hosts
  *	-EBUSY	netsync_io_read() was called, or live sessions were added
  *	-ENOSYS	Babeltrace 2 is not fully installed, or this library was built without the
  *		decompression library for the file

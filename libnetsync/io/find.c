@@ -261,12 +261,12 @@ static int keep_opened_trace(struct netsync_io *io, struct trace *trace, const c
 }
 
 /*
- * Add the traces of all other hosts of a file, of which the last one was added. Return 1. On
- * failure, call io_fail() and return a negative value.
+ * Add the traces of all other hosts of a file, of which the last one was added. Return the number of
+ * all its hosts. On failure, call io_fail() and return a negative value.
  */
 static int add_other_hosts(struct netsync_io *io, const struct found *found, const char *name)
 {
-	int ret;
+	int num = 0, ret;
 
 	do {
 		const struct trace *last = io->traces[io->num_traces - 1];
@@ -283,13 +283,14 @@ static int add_other_hosts(struct netsync_io *io, const struct found *found, con
 				"%s=%s: the file contains several hosts (%s, %s and maybe others), so they cannot have one name; specify the file without a name.",
 				name, found->path, last->own_name, next->host_name);
 		ret = keep_opened_trace(io, next, NULL, ret);
+		num++;
 	} while (ret > 0);
-	return ret < 0 ? ret : 1;
+	return ret < 0 ? ret : num;
 }
 
 /*
- * Open and store a trace. Return 1, or 0 if the trace is empty. On failure, call io_fail() and
- * return a negative value.
+ * Open and store a trace, or those of all hosts of a file. Return their number, or 0 if the trace is
+ * empty. On failure, call io_fail() and return a negative value.
  */
 static int add_found_trace(struct netsync_io *io, const struct trace_reader *reader,
 			   const struct found *found, const char *name)
