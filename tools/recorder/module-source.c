@@ -151,7 +151,7 @@ static void explain_module_error(int error, char why[LONGEST_REASON])
 	else if (error == -ENODEV)
 		what = "tracefs cannot be mounted: run this as root";
 	else if (error == -EPERM || error == -EACCES)
-		what = "reading its events is not permitted: run this as root; a locked-down kernel (confidentiality) does not permit it at all";
+		what = "reading its events is not permitted: run this as root";
 	else if (error == -EPROTO)
 		what = "the module " MODULE " that is loaded has other events than this version";
 	else if (error == -ENOMEM)

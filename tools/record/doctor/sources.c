@@ -164,8 +164,6 @@ void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagno
 	module = bpf = packet;
 	add_reason(&module, !facts->has_module,
 		   "netsync's module is not installed for the running kernel");
-	add_reason(&module, strstr(facts->lockdown, "[confidentiality]"),
-		   "the kernel is locked down (confidentiality)");
 	add_reason(&module, !is_admin, "the user is not root");
 	add_reason(&packet, !(facts->caps & RAW_CAP), "the user is not root and lacks CAP_NET_RAW");
 	add_reason(&bpf, is_before_5_8(facts->release), "the kernel is older than 5.8");
