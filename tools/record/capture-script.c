@@ -35,7 +35,7 @@ const char capture_script[] =
 	"IFS=' ' read -r size sum arguments || fail the connection ended too early.\n"
 	"if [ \"$size\" != 0 ]; then\n"
 	"	[ -n \"$place\" ] || fail no program may run in XDG_RUNTIME_DIR, /dev/shm, /run,"
-	" /var/tmp, /tmp or HOME: mount one without noexec, or use --via tcpdump.\n"
+	" /var/tmp, /tmp or HOME: provide one with 2 MiB of space that is not noexec, or use --via tcpdump.\n"
 	"	folder=$(mktemp -d \"$place/netsync-XXXXXX\") || exit 1\n"
 	"	: >\"$folder/recorder\" && chmod 700 \"$folder/recorder\"\n"
 	"	exec 3<\"$folder/recorder\" 4>\"$folder/recorder\"\n"

@@ -42,8 +42,9 @@ extern const char capture_script[];
 
 /*
  * A part of a script. It sets "place" to the first directory in which programs may run, or to
- * nothing if there is no such directory: a file system may forbid execution (noexec). The files of
- * this test are removed no matter how the shell ends.
+ * nothing if there is no such directory, because a file system may forbid execution (noexec) or be
+ * full: the program has less than 2 MiB. The files of this test are removed no matter how the shell
+ * ends.
  */
 #define CAPTURE_FIND_PLACE                                                            \
 	"folder=\n"                                                                   \
@@ -53,7 +54,8 @@ extern const char capture_script[];
 	"for at in \"$XDG_RUNTIME_DIR\" /dev/shm /run /var/tmp /tmp \"$HOME\"; do\n"  \
 	"	[ -d \"$at\" ] && folder=$(mktemp -d \"$at/netsync-XXXXXX\") || continue\n" \
 	"	printf '#!/bin/sh\\nexit 0\\n' >\"$folder/recorder\" &&\n"                  \
-	"		chmod 700 \"$folder/recorder\" && \"$folder/recorder\" && place=$at\n"     \
+	"		chmod 700 \"$folder/recorder\" && \"$folder/recorder\" &&\n"               \
+	"		head -c 2097152 /dev/zero >\"$folder/space\" && place=$at\n"               \
 	"	rm -rf \"$folder\"; folder=\n"                                              \
 	"	[ -z \"$place\" ] || break\n"                                               \
 	"done 2>/dev/null\n"
