@@ -23,7 +23,7 @@ struct host_facts {
 	uint64_t caps; /* effective capabilities */
 	bool has_btf;
 	bool sees_processes; /* the shell is in the initial process namespace */
-	bool can_execute; /* a directory allows programs to run */
+	bool can_execute;    /* a directory allows programs to run */
 	bool has_tcpdump;
 	bool has_module; /* netsync's module is loaded or installed */
 	bool has_session_daemon, has_lttng_modules;
