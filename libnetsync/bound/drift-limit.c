@@ -20,7 +20,7 @@
  * than so many times the scatter of the widths of R, divided by the square root of their number.
  * The sum of two exponential excess delays has a minimum of about 0.8 times that, so that R's least
  * width exceeds D by as much. No unit. Chosen: of 150 pairs of clocks without steering, none is
- * beyond both limits; of 10 whose bound was false, all are.
+ * beyond both limits; of 9 whose bound was false, all are.
  */
 #define TOO_NARROW_PART (1.0 / 16)
 #define TOO_NARROW_SCATTERS 8
