@@ -152,7 +152,7 @@ FUZZ_SRC_tsdl := tools/apply/tsdl.c
 FUZZ_SRC_json := $(CORE_SRC) $(addprefix tools/common/,json-value.c result-file.c)
 # Answers of agents, and requests to them.
 FUZZ_SRC_answers := $(filter-out %/traces.c,$(wildcard tools/remote/*.c)) $(addprefix tools/,record/agent/buffers.c \
-	$(addprefix common/,clock-reading.c complain.c folders.c here.c json-value.c json-writer.c nearest.c now.c \
+	$(addprefix common/,child.c clock-reading.c complain.c folders.c here.c json-value.c json-writer.c nearest.c now.c \
 	options.c places.c progress.c signal.c spool.c value.c) \
 	$(addprefix record/doctor/,checks.c clock.c look.c lttng-setup.c machine.c module.c tracing.c) \
 	$(addprefix record/,beacon.c clocks.c files.c hosts.c losses.c))
