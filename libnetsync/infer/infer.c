@@ -201,18 +201,17 @@ static int learn_host(void *inference, size_t h)
 }
 
 /*
- * Smooth all clocks and learn their noise. With @move, look for steps before learning, because
- * learning would mistake them for noise. In the first grid, cells are too long to tell a frequency
- * step from a slew.
+ * Smooth all clocks and learn their noise. With @jumps, look for steps before learning, because
+ * learning would mistake them for noise. With @bends, look for frequency steps.
  */
-static int update_hosts(struct inference *n, bool move)
+static int update_hosts(struct inference *n, bool jumps, bool bends)
 {
 	const struct infer_task *t = n->task;
 	int ret = smooth_hosts(n);
 
-	if (!ret && move)
+	if (!ret && jumps)
 		ret = move_jumps(n);
-	if (!ret && move && n->finer)
+	if (!ret && bends)
 		ret = move_bends(n);
 	if (!ret)
 		ret = parallel_run(t->parallel, t->threads, (uint32_t)t->num, learn_host, n);
@@ -238,6 +237,12 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 	int ret = 0;
 
 	for (int i = 0; !ret && i < rounds; i++) {
+		/*
+		 * In the first grid, cells are too long to tell a frequency step from a slew. In the
+		 * first round of a finer grid, new sites are not accurate enough.
+		 */
+		const bool settled = i == rounds / 2 || (n->finer && i == SETTLED_ROUND);
+
 		n->alone = alone && !i;
 		n->learn = !alone || i > 1;
 		if (i && i % MOVE_ROUNDS == 0)
@@ -245,8 +250,7 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 		if (!ret)
 			ret = propagate_messages(n);
 		if (!ret)
-			ret = update_hosts(n, !i || i == rounds / 2 ||
-						      (n->finer && i == SETTLED_ROUND));
+			ret = update_hosts(n, !i || settled, n->finer && settled);
 		if (n->learn && is_inference_settled(n))
 			break;
 	}
@@ -306,6 +310,11 @@ static int run_inference(struct inference *n)
 	for (int i = 0; !ret && halved && i < FINER_GRIDS; i++) {
 		n->finer = true;
 		ret = grid_refine(n, &halved);
+		/* The marginals of new knots must contain the new sites, or cavities are wrong. */
+		if (!ret && halved) {
+			propagate_sum_sites(n);
+			ret = smooth_hosts(n);
+		}
 		if (!ret && halved)
 			ret = run_inference_rounds(n, FINER_ROUNDS, false);
 	}

@@ -183,6 +183,9 @@ void tree_curves_set_increments(struct inference *n);
 /* Compute the first sites of all factors from the states of the chains. Return 0 or -ENOMEM. */
 int propagate_first_messages(struct inference *n);
 
+/* Sum the sites at knots and links in an order that does not depend on the threads. */
+void propagate_sum_sites(struct inference *n);
+
 /*
  * Set the straight corrections of two hosts where messages determine them, and the prior of the
  * phase relative to them. Return 0 or -ENOMEM. The caller frees n->slope.

@@ -238,7 +238,7 @@ static int decide_jump_at_place(struct inference *n, size_t host, const struct f
 	*changed = !ret && (has || d.is.jump);
 	if (*changed)
 		window_apply(d.best.evidence > now.evidence + LIKELIER ? &d.best : &now, n, host, x,
-			     from, 0);
+			     from, true);
 	window_close(&now);
 	window_close(&d.best);
 	return ret;
@@ -336,8 +336,9 @@ static int decide_bend_at_place(struct inference *n, size_t host, const struct f
 		ret = try_hypothesis(&d, &now, p, (struct hypothesis){ 0, i });
 	if (!ret)
 		window_filter(&now);
+	/* Keep the sites, because those of a filter do not take later messages into account. */
 	if (!ret && d.best.likelihood > now.likelihood)
-		window_apply(&d.best, n, host, x, from, p.from - 1);
+		window_apply(&d.best, n, host, x, from, false);
 	window_close(&now);
 	window_close(&d.best);
 	return ret;

@@ -393,8 +393,7 @@ static void add_direction_sites(struct inference *n, const struct infer_link *l,
 	}
 }
 
-/* Sum the sites at knots and links in an order that does not depend on the threads. */
-static void sum_all_sites(struct inference *n)
+void propagate_sum_sites(struct inference *n)
 {
 	for (size_t h = 0; h < n->task->num; h++)
 		for (size_t i = 0; i < n->chain[h].num; i++)
@@ -429,7 +428,7 @@ int propagate_first_messages(struct inference *n)
 	int ret = parallel_run(n->task->parallel, n->task->threads, (uint32_t)n->num_links,
 			       compute_link_first_sites, n);
 
-	sum_all_sites(n);
+	propagate_sum_sites(n);
 	return ret;
 }
 
@@ -444,6 +443,6 @@ int propagate_messages(struct inference *n)
 		factors += (double)n->link[i].factors;
 	}
 	n->moved = factors > 0 ? sqrt(moved / factors) : 0;
-	sum_all_sites(n);
+	propagate_sum_sites(n);
 	return ret;
 }

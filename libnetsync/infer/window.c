@@ -163,33 +163,34 @@ void window_filter(struct chain_window *w)
 	w->evidence += w->likelihood;
 }
 
-void window_apply(const struct chain_window *w, struct inference *n, size_t host,
-		  const struct factor_index *x, size_t from, size_t first)
+/* Replace the sites of a window's factors, and their sums at its knots. */
+static void apply_window_sites(const struct chain_window *w, struct inference *n, size_t host,
+			       const struct factor_index *x, size_t from)
 {
-	struct knot *knot = n->chain[host].knot;
+	struct knot *knot = n->chain[host].knot + from;
 
-	for (size_t i = 0; i < w->chain.num; i++) {
-		const struct knot *k = &w->chain.knot[i];
-
-		if (i) {
-			knot[from + i].bend = k->bend;
-			knot[from + i].jump = k->jump;
-		}
-		if (i < first)
-			continue;
-		knot[from + i].site = knot[from + i].opposed = (struct natural){ 0, 0 };
-	}
+	for (size_t i = 0; i < w->chain.num; i++)
+		knot[i].site = knot[i].opposed = (struct natural){ 0, 0 };
 	for (size_t k = 0; k < w->num; k++) {
 		const struct window_factor *f = &w->factor[k];
 		const struct factor_place *p = &x->place[x->first[from] + k];
 		struct link_direction *d = &n->link[p->link].direction[p->way];
 
-		if (f->knot < first)
-			continue;
-		knot_add_site(&knot[from + f->knot], f->site, f->sign);
+		knot_add_site(&knot[f->knot], f->site, f->sign);
 		d->factor[p->factor].site[p->end] = f->site;
 		if (n->chain[host].delay)
 			d->factor[p->factor].site[TO_LINK] = factor_get_end_site(
 				f->site, f->sign, (struct moments){ -f->sign * f->others.mean, 0 });
 	}
+}
+
+void window_apply(const struct chain_window *w, struct inference *n, size_t host,
+		  const struct factor_index *x, size_t from, bool sites)
+{
+	for (size_t i = 1; i < w->chain.num; i++) {
+		n->chain[host].knot[from + i].bend = w->chain.knot[i].bend;
+		n->chain[host].knot[from + i].jump = w->chain.knot[i].jump;
+	}
+	if (sites)
+		apply_window_sites(w, n, host, x, from);
 }

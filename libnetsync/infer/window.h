@@ -59,10 +59,10 @@ void window_close(struct chain_window *w);
 void window_filter(struct chain_window *w);
 
 /*
- * Apply a window to the clock, whose knots from @from on it represents. Apply the sites of the
- * window's knots from @first on. The others were filtered with few messages before them.
+ * Apply the variances of a window's increments to the clock, whose knots from @from on it
+ * represents. With @sites, apply the sites of its factors, too.
  */
 void window_apply(const struct chain_window *w, struct inference *n, size_t host,
-		  const struct factor_index *x, size_t from, size_t first);
+		  const struct factor_index *x, size_t from, bool sites);
 
 #endif
