@@ -257,14 +257,37 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 	return ret;
 }
 
-/* Compute the first sites and marginals from the curves of the tree. Return 0 or -ENOMEM. */
-static int init_from_tree(struct inference *n)
+/* Compute the first sites and marginals from the first states. Return 0 or -ENOMEM. */
+static int init_from_states(struct inference *n)
 {
-	int ret;
+	int ret = propagate_first_messages(n);
 
-	tree_curves_set_increments(n);
-	ret = propagate_first_messages(n);
 	return ret ? ret : smooth_hosts(n);
+}
+
+/*
+ * Start the only chain with a straight line in the middle of a strip without messages. Half of the
+ * strip's width is the delay if it is equal in both directions, and how far phase and delay may be
+ * off.
+ */
+static void init_from_strip(struct inference *n)
+{
+	struct chain *c = &n->chain[1];
+	struct infer_link *l = &n->link[0];
+	const double variance = n->strip * n->strip;
+
+	for (size_t i = 0; i < c->num; i++) {
+		c->knot[i].variance = variance;
+		c->knot[i].bend = c->intensity[STATE_FREQUENCY] * c->knot[i].length;
+	}
+	l->delay = (struct moments){ n->strip, variance };
+	l->first.weighted = n->strip * l->first.precision;
+}
+
+/* Did the start find states, which are better than those that each cell's messages suggest? */
+static bool has_first_states(const struct inference *n)
+{
+	return n->first || n->strip > 0;
 }
 
 /* Estimate the delay of the only link together with the only clock. */
@@ -289,9 +312,13 @@ static int init_inference(struct inference *n)
 		ret = init_link_delays(&n->link[i]);
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		init_chain(&n->chain[h], n->span);
+	if (!ret && n->first)
+		tree_curves_set_increments(n);
+	if (!ret && n->strip > 0)
+		init_from_strip(n);
 	if (!ret && n->task->num == 2 && n->num_links == 1)
 		join_delay(&n->chain[1], &n->link[0]);
-	return !ret && n->first ? init_from_tree(n) : ret;
+	return !ret && has_first_states(n) ? init_from_states(n) : ret;
 }
 
 static int run_inference(struct inference *n)
@@ -306,7 +333,7 @@ static int run_inference(struct inference *n)
 	if (!ret)
 		ret = init_inference(n);
 	if (!ret)
-		ret = run_inference_rounds(n, FIRST_ROUNDS, !many);
+		ret = run_inference_rounds(n, FIRST_ROUNDS, !has_first_states(n));
 	for (int i = 0; !ret && halved && i < FINER_GRIDS; i++) {
 		n->finer = true;
 		ret = grid_refine(n, &halved);

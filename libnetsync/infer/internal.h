@@ -142,6 +142,11 @@ struct inference {
 	struct correction *first;  /* by host: curve relative to the parent; NULL for two hosts */
 	struct start_slope *slope; /* used for two hosts, in ascending order of time */
 	size_t num_slopes;
+	/*
+	 * For two hosts, half of the width of the strip around the straight line that contains no
+	 * message, ns; not above 0 if messages contradict the line.
+	 */
+	double strip;
 	struct chain *chain; /* by host */
 	struct infer_link *link;
 	size_t num_links;

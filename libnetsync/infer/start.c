@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Starts inference for two hosts with the straight line of one host relative to the other one.
- * Its slope is the median of the slopes between windows of time. In each window, the clock is
+ *
+ * If no message contradicts the line of the pair, which is in the middle of the widest strip without
+ * messages, the clock cannot be far from it: inference starts with this line and with quiet
+ * increments, and opens increments where messages ask for them. A start by medians could be trapped
+ * by queues, which delay most messages of one direction for most of the time.
+ *
+ * Otherwise the clock was stepped or steered. The slope of the line is then the median of the slopes between windows of time. In each window, the clock is
  * half-way between the medians of both directions. If fewer than half of the windows are wrong
  * or next to a step, the slope is that of a correct window.
  *
@@ -212,6 +218,40 @@ void start_set_frequencies(const struct inference *n, struct chain *c)
 	}
 }
 
+/* Return the distance of a message from the host's line, as a correction, ns. */
+static double compute_distance(struct start *s, int way, const struct point *p)
+{
+	const struct correction *c = s->host->correction;
+	const struct start_window at = compute_message_window(s, way, p);
+	int64_t common;
+	const int64_t own = c->from + (int64_t)at.t;
+	const double rest = correction_at(c, own, &common);
+
+	return at.y - ((double)(common - own - s->base) + rest);
+}
+
+/*
+ * Return half of the width of the strip around the host's line that contains no message. It is
+ * negative if messages contradict the line.
+ */
+static double compute_strip(struct start *s)
+{
+	double lowest[2] = { HUGE_VAL, HUGE_VAL };
+
+	for (int way = 0; way < 2; way++) {
+		const struct envelope *e = &s->host->via->direction[way].envelope;
+		/* A message from the host limits its correction from above. */
+		const double sign = (way == 0) == s->first ? 1 : -1;
+
+		for (size_t i = 0; i < e->num; i++)
+			for (uint32_t k = 0; k < e->bin[i].corners; k++)
+				lowest[way] = fmin(lowest[way],
+						   sign * compute_distance(s, way,
+									   &e->bin[i].corner[k]));
+	}
+	return (lowest[0] + lowest[1]) / 2;
+}
+
 /* Compute the straight line of one host. Return 0 or -ENOMEM. */
 static int start_host(struct inference *inference, size_t i, struct chain *chain)
 {
@@ -231,6 +271,11 @@ static int start_host(struct inference *inference, size_t i, struct chain *chain
 	/* If a direction has no messages, keep the line of the hull. */
 	if (!d[0].envelope.num || !d[1].envelope.num)
 		return 0;
+	inference->strip = compute_strip(&s);
+	if (inference->strip > 0) {
+		chain->range = inference->strip;
+		return 0;
+	}
 	w = malloc(MOST_WINDOWS * sizeof(*w));
 	v = malloc((d[0].envelope.num + d[1].envelope.num + MOST_WINDOWS) * sizeof(*v));
 	if (w && v) {

@@ -205,6 +205,9 @@ static double compute_squared_steps(const struct inference *n, size_t host, cons
 
 void tree_curves_set_increments(struct inference *n)
 {
+	/* All curves are relative to the first host, so its own clock starts without changes. */
+	for (size_t i = 1; i < n->chain[0].num; i++)
+		n->chain[0].knot[i].bend = n->chain[0].bends.variance[0];
 	for (size_t h = 1; h < n->task->num; h++) {
 		struct chain *c = &n->chain[h];
 
