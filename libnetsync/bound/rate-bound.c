@@ -334,39 +334,52 @@ static double step_in(const struct change_window *w)
 /* Windows that overlap. */
 struct overlap {
 	struct range all;
-	struct range divided; /* of those with a phase step; lo > hi: none */
-	double step;	      /* the most that f steps by */
-	size_t steps;
 	bool rate_step; /* a window without a phase step is among them */
 };
-
-static void add_to_overlap(struct overlap *o, const struct change_window *w)
-{
-	o->all.hi = max64(o->all.hi, w->to);
-	o->rate_step |= !w->phase_step;
-	if (!w->phase_step)
-		return;
-	o->divided.lo = min64(o->divided.lo, w->from);
-	o->divided.hi = max64(o->divided.hi, w->to);
-	o->step += step_in(w);
-	o->steps++;
-}
 
 /* Those that overlap with windows[*i], and where the next ones begin. */
 static struct overlap find_overlap(const struct change_window *windows, size_t n, size_t *i)
 {
-	struct overlap o = { .all = { windows[*i].from, windows[*i].to },
-			     .divided = { INT64_MAX, INT64_MIN } };
+	struct overlap o = { .all = { windows[*i].from, windows[*i].to } };
 
-	add_to_overlap(&o, &windows[(*i)++]);
-	for (; *i < n && windows[*i].from <= o.all.hi; ++*i)
-		add_to_overlap(&o, &windows[*i]);
+	for (; *i < n && windows[*i].from <= o.all.hi; ++*i) {
+		o.all.hi = max64(o.all.hi, windows[*i].to);
+		o.rate_step |= !windows[*i].phase_step;
+	}
 	return o;
+}
+
+/* Windows of phase steps that overlap. */
+struct step_group {
+	struct range divided;
+	double step; /* the most that f steps by */
+	size_t steps;
+};
+
+/* The next ones of windows[*i], ..., up to before @end: are there any? */
+static bool next_step_group(const struct change_window *windows, size_t end, size_t *i,
+			    struct step_group *g)
+{
+	*g = (struct step_group){ { INT64_MAX, INT64_MIN }, 0, 0 };
+	for (; *i < end; ++*i) {
+		const struct change_window *w = &windows[*i];
+
+		if (!w->phase_step)
+			continue;
+		if (g->steps && w->from > g->divided.hi)
+			break;
+		g->divided.lo = min64(g->divided.lo, w->from);
+		g->divided.hi = max64(g->divided.hi, w->to);
+		g->step += step_in(w);
+		g->steps++;
+	}
+	return g->steps;
 }
 
 /*
  * Divide time at the windows. Of windows that overlap, only the times of those with a phase step
- * are divided: a message before or after these tells what f is on its side.
+ * are divided: a message before or after these tells what f is on its side, and one between two
+ * phase steps that do not overlap tells what f is between them.
  */
 static void make_segments(struct rate_bound *b, const struct change_window *windows, size_t n)
 {
@@ -376,26 +389,29 @@ static void make_segments(struct rate_bound *b, const struct change_window *wind
 	*p = (struct bound_part){ .segment = z, .num_segments = 1, .x = { INT64_MIN, INT64_MAX } };
 	*z = (struct bound_segment){ .from = INT64_MIN, .bend = b->limits.bend };
 	for (size_t i = 0; i < n;) {
+		size_t at = i;
 		const struct overlap o = find_overlap(windows, n, &i);
-		const struct range d = o.divided;
+		int64_t from = o.all.lo;
+		struct step_group g;
 
 		z->to = o.all.lo;
-		if (!o.steps)
-			add_steep_segment(p, &z, o.all.lo, o.all.hi, false);
-		if (o.steps && o.rate_step) {
-			add_steep_segment(p, &z, o.all.lo, d.lo, false);
-			add_steep_segment(p, &z, d.lo, d.hi, true);
-		}
-		if (o.steps) {
+		while (next_step_group(windows, i, &at, &g)) {
+			const struct range d = g.divided;
+
+			if (o.rate_step) {
+				add_steep_segment(p, &z, from, d.lo, false);
+				add_steep_segment(p, &z, d.lo, d.hi, true);
+			}
 			p->x.hi = d.hi;
-			p->step = o.step;
-			p->steps = o.steps;
+			p->step = g.step;
+			p->steps = g.steps;
 			*++p = (struct bound_part){ .segment = z + 1, .x = { d.lo, INT64_MAX } };
+			if (o.rate_step)
+				add_steep_segment(p, &z, d.lo, d.hi, true);
+			from = d.hi;
 		}
-		if (o.steps && o.rate_step) {
-			add_steep_segment(p, &z, d.lo, d.hi, true);
-			add_steep_segment(p, &z, d.hi, o.all.hi, false);
-		}
+		if (o.rate_step)
+			add_steep_segment(p, &z, from, o.all.hi, false);
 		*++z = (struct bound_segment){ .from = o.all.hi, .bend = b->limits.bend };
 		p->num_segments++;
 	}

@@ -34,6 +34,7 @@ struct limits limits_of_clocks(double skew, double drift, double slew);
 /*
  * The uncertainty window of a change point, at which f'' has no limit. Of windows that overlap,
  * those with a phase step are taken as one; rate steps may be in it, before it and after.
+ * Windows of phase steps that do not overlap each other are apart, even in one of a rate step.
  * Where they have several phase steps, or messages are too rare in it to show a second
  * one (a clock that was set, and set right again), nothing is known.
  */
