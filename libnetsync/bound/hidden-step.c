@@ -99,20 +99,17 @@ static double gap_among(const struct passages *p, size_t from, size_t to)
 
 /*
  * Return which message of [@from, @middle) and which one of [@middle, @to), in the other
- * direction, leave the least to a clock. @ignored: two messages that are ignored, or NULL.
+ * direction, leave the least to a clock.
  */
-static struct closest gap_across(const struct passages *p, size_t from, size_t middle, size_t to,
-				 const struct closest *ignored)
+static struct closest gap_across(const struct passages *p, size_t from, size_t middle, size_t to)
 {
 	struct lowest_passages low = { { HUGE_VAL, HUGE_VAL }, { 0 } };
 	struct closest c = { HUGE_VAL, 0, 0 };
 
 	for (size_t i = from; i < middle; i++)
-		if (!ignored || i != ignored->before)
-			lower_to(&low, p, from, i);
+		lower_to(&low, p, from, i);
 	for (size_t i = middle; i < to; i++)
-		if (!ignored || i != ignored->after)
-			come_closer(&c, &low, p, from, i);
+		come_closer(&c, &low, p, from, i);
 	return c;
 }
 
@@ -227,17 +224,11 @@ static int look_for_step(struct step_search *s, size_t i)
 	const struct passages *p = &s->passages;
 	const size_t from = i > BESIDE ? i - BESIDE : 0;
 	const size_t end = p->num - i > BESIDE ? i + BESIDE : p->num;
-	const struct closest c = gap_across(p, from, i, end, NULL);
+	const struct closest c = gap_across(p, from, i, end);
 	struct range w;
 
 	if (c.gap >= s->least || gap_among(p, from, i) < s->least ||
 	    gap_among(p, i, end) < s->least)
-		return 0;
-	/*
-	 * A step changes the delays of all messages after it. If only one request and its response
-	 * are quick, no other two messages leave as little.
-	 */
-	if (gap_across(p, from, i, end, &c).gap >= s->least)
 		return 0;
 	w = (struct range){ p->passage[c.before].x, p->passage[c.after].x };
 	/* A known window that only meets @w may be of another step, or misplaced. */
