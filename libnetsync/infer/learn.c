@@ -5,7 +5,9 @@
  * Intensities increase by the fixed point of MacKay (D. J. C. MacKay, "Bayesian interpolation",
  * Neural Computation 4(3), 1992). They decrease by a geometric mean of MacKay's step and a step
  * of EM (R. H. Shumway, D. S. Stoffer, 1982). MacKay's step alone would remove all noise while
- * the state is still uncertain; EM alone would take hundreds of rounds.
+ * the state is still uncertain; EM alone would take hundreds of rounds. MacKay's step has less
+ * weight while the increments have larger variances than the intensity alone: their scores then
+ * say little about the intensity.
  */
 #include <math.h>
 
@@ -14,7 +16,11 @@
 /* Limits of the factor by which an intensity changes in a round. Chosen. */
 #define MOST_RISE 10.0
 #define MOST_FALL 0.3
-/* Weight of MacKay's step in the geometric mean that lowers an intensity. Chosen. */
+/*
+ * Maximum weight of MacKay's step in the geometric mean that lowers an intensity. It is multiplied
+ * by the square root of the part of the information that the intensity has itself. Chosen by make
+ * bench-truth: without the root, changes of the frequency are lost in noise that falls too slowly.
+ */
 #define FALL_SHARE 0.6
 /* Minimum factor by which a step of EM lowers an intensity. Chosen. */
 #define EM_FALL 0.1
@@ -38,18 +44,24 @@
  */
 #define LEAST_DEFLECTION 0.1
 
-/* Sums over all knot intervals: score^2 L, information L, and the number of intervals. */
+/* Sums over all knot intervals: score^2 L, information L, its part, and the number of intervals. */
 struct noise_sums {
 	double square;
 	double information;
+	double own; /* the part of the information that concerns the intensity */
 	double num;
 };
 
+/*
+ * Add the score of an increment. @share is the probability that it is of no scale. Its prior
+ * variance is @variance, of which the intensity explains @base.
+ */
 static void add_score(struct noise_sums *s, const struct increment_score *i, double length,
-		      double share)
+		      double share, double base, double variance)
 {
 	s->square += share * length * i->gradient * i->gradient;
 	s->information += share * length * i->information;
+	s->own += share * length * i->information * fmin(base / variance, 1);
 	s->num += share;
 }
 
@@ -71,9 +83,10 @@ static double learn_intensity(double q, const struct noise_sums *s, double least
 	double factor = s->information > 0 ? s->square / s->information : 1;
 
 	if (factor < 1 && s->num > 0) {
+		const double fall = FALL_SHARE * sqrt(s->own / s->information);
 		const double em = 1 + q * (s->square - s->information) / s->num;
 
-		factor = pow(factor, FALL_SHARE) * pow(fmax(em, EM_FALL), 1 - FALL_SHARE);
+		factor = pow(factor, fall) * pow(fmax(em, EM_FALL), 1 - fall);
 	}
 	factor = fmin(fmax(factor, MOST_FALL), MOST_RISE);
 	return fmax(q * factor, least);
@@ -153,10 +166,11 @@ void learn_noise(struct chain *c)
 
 		span += k->length;
 		learn_increments(c, k, &smooth);
-		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth);
-		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length, k->quiet);
-		add_score(&sum[STATE_DRIFT], &k->score[STATE_DRIFT], k->length, 1);
-		add_score(&sum[STATE_JERK], &k->score[STATE_JERK], k->length, 1);
+		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth, 1, 1);
+		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length, k->quiet,
+			  c->intensity[STATE_FREQUENCY] * k->length, k->bend);
+		add_score(&sum[STATE_DRIFT], &k->score[STATE_DRIFT], k->length, 1, 1, 1);
+		add_score(&sum[STATE_JERK], &k->score[STATE_JERK], k->length, 1, 1, 1);
 	}
 	if (!(span > 0))
 		return;
