@@ -310,6 +310,8 @@ static int init_inference(struct inference *n)
 		ret = grid_recompute_delays(n);
 	for (size_t i = 0; !ret && i < n->num_links; i++)
 		ret = init_link_delays(&n->link[i]);
+	if (!ret && n->first)
+		tree_curves_set_delays(n);
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		init_chain(&n->chain[h], n->span);
 	if (!ret && n->first)
@@ -351,7 +353,14 @@ static int run_inference(struct inference *n)
 	return ret;
 }
 
-int infer_clocks(const struct infer_task *t)
+static void get_link_delays(struct link_delays *to, const struct infer_link *l)
+{
+	*to = (struct link_delays){ l->delay,
+				    { l->direction[0].law, l->direction[1].law },
+				    l->direction[0].num && l->direction[1].num };
+}
+
+int infer_clocks_and_delays(const struct infer_task *t, struct link_delays *delays)
 {
 	struct inference n = { .task = t };
 	const struct correction *c;
@@ -366,9 +375,16 @@ int infer_clocks(const struct infer_task *t)
 	correction_at(c, c->from, &n.origin);
 	n.span = fmax((double)(c->to - c->from) / SECOND, LEAST_SPAN);
 	ret = run_inference(&n);
+	if (!ret && delays && n.num_links)
+		get_link_delays(delays, n.link);
 	infer_release_links(&n);
 	grid_release(&n);
 	tree_curves_release(&n);
 	free(n.slope);
 	return ret;
+}
+
+int infer_clocks(const struct infer_task *t)
+{
+	return infer_clocks_and_delays(t, NULL);
 }

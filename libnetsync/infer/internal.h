@@ -131,6 +131,13 @@ struct infer_link {
 	double resolution; /* resolution of the timestamps, ns */
 };
 
+/* The posterior of a link's delays. */
+struct link_delays {
+	struct moments least; /* minimum delay */
+	struct delay_law law[2];
+	bool known;
+};
+
 /* The frequency of a clock before inference, relative to its straight line. */
 struct start_slope {
 	double until; /* end of the interval with this frequency, s */
@@ -139,8 +146,9 @@ struct start_slope {
 
 struct inference {
 	const struct infer_task *task;
-	struct correction *first;  /* by host: curve relative to the parent; NULL for two hosts */
-	struct start_slope *slope; /* used for two hosts, in ascending order of time */
+	struct correction *first;   /* by host: curve relative to the parent; NULL for two hosts */
+	struct link_delays *delays; /* by host: of the link with its parent; NULL for two hosts */
+	struct start_slope *slope;  /* used for two hosts, in ascending order of time */
 	size_t num_slopes;
 	/*
 	 * For two hosts, half of the width of the strip around the straight line that contains no
@@ -158,6 +166,12 @@ struct inference {
 	bool learn;   /* delays are learned in this round */
 	double moved; /* root mean square move of sites in the last round, in standard deviations */
 };
+
+/*
+ * Infer clocks as infer_clocks() does. If @delays is not NULL, set it to the delays of the first
+ * pair.
+ */
+int infer_clocks_and_delays(const struct infer_task *t, struct link_delays *delays);
 
 /* Convert a time on a host to seconds since the start of the reference's span. */
 double infer_convert_to_seconds(const struct inference *n, const struct correction *c, int64_t t);
@@ -184,6 +198,9 @@ double tree_curves_find_next_step(const struct inference *n, size_t host, double
  */
 void tree_curves_set_states(struct inference *n);
 void tree_curves_set_increments(struct inference *n);
+
+/* Set the delays of the tree's links to those that were inferred together with the curves. */
+void tree_curves_set_delays(struct inference *n);
 
 /* Compute the first sites of all factors from the states of the chains. Return 0 or -ENOMEM. */
 int propagate_first_messages(struct inference *n);

@@ -26,6 +26,7 @@ struct tree_host {
 /* Hosts at the same depth of the tree. */
 struct tree_level {
 	const struct infer_task *task;
+	struct link_delays *delays; /* by host */
 	const struct tree_host *host;
 };
 
@@ -47,12 +48,14 @@ static int infer_relative_to_parent(void *level, size_t place)
 	};
 	const struct infer_pair pair = { .pair = h->via, .host = { !own, own } };
 
-	return infer_clocks(&(struct infer_task){
-		.host = host,
-		.num = 2,
-		.pair = &pair,
-		.num_pairs = 1,
-	});
+	return infer_clocks_and_delays(
+		&(struct infer_task){
+			.host = host,
+			.num = 2,
+			.pair = &pair,
+			.num_pairs = 1,
+		},
+		&l->delays[i]);
 }
 
 /* Take the curve out of a correction, which becomes straight. */
@@ -77,7 +80,7 @@ static int compare_depths(const void *a, const void *b)
 }
 
 /* Infer all curves, at each depth in parallel. Return 0 or -ENOMEM. */
-static int infer_all_levels(const struct infer_task *t)
+static int infer_all_levels(const struct infer_task *t, struct link_delays *delays)
 {
 	struct tree_host *host = calloc(t->num, sizeof(*host));
 	int ret = host ? 0 : -ENOMEM;
@@ -87,7 +90,7 @@ static int infer_all_levels(const struct infer_task *t)
 	if (!ret)
 		qsort(host, t->num, sizeof(*host), compare_depths);
 	for (size_t first = 1, next; !ret && first < t->num; first = next) {
-		struct tree_level l = { t, host + first };
+		struct tree_level l = { t, delays, host + first };
 
 		for (next = first + 1; next < t->num && host[next].depth == host[first].depth;)
 			next++;
@@ -101,8 +104,11 @@ static int infer_all_levels(const struct infer_task *t)
 int tree_curves_infer(struct inference *n)
 {
 	const struct infer_task *t = n->task;
-	int ret = infer_all_levels(t);
+	int ret = -ENOMEM;
 
+	n->delays = calloc(t->num, sizeof(*n->delays));
+	if (n->delays)
+		ret = infer_all_levels(t, n->delays);
 	n->first = ret ? NULL : calloc(t->num, sizeof(*n->first));
 	if (!n->first)
 		return -ENOMEM;
@@ -116,7 +122,9 @@ void tree_curves_release(struct inference *n)
 	for (size_t h = 0; n->first && h < n->task->num; h++)
 		correction_release(&n->first[h]);
 	free(n->first);
+	free(n->delays);
 	n->first = NULL;
+	n->delays = NULL;
 }
 
 double tree_curves_find_next_step(const struct inference *n, size_t host, double t)
@@ -130,6 +138,23 @@ double tree_curves_find_next_step(const struct inference *n, size_t host, double
 			return infer_convert_to_seconds(n, c, c->from) +
 			       first->change[i].t * (1 + c->skew) / SECOND;
 	return HUGE_VAL;
+}
+
+void tree_curves_set_delays(struct inference *n)
+{
+	for (size_t i = 0; i < n->num_links; i++) {
+		struct infer_link *l = &n->link[i];
+
+		for (int e = 0; e < 2; e++) {
+			const struct link_delays *d = &n->delays[l->host[e]];
+
+			if (n->task->host[l->host[e]].via != l->pair || !d->known)
+				continue;
+			l->delay = d->least;
+			for (int way = 0; way < 2; way++)
+				l->direction[way].law = d->law[way];
+		}
+	}
 }
 
 /* Return the phase of a host's first curve at a time. */
