@@ -55,7 +55,7 @@ extern const char capture_script[];
 	"	[ -d \"$at\" ] && folder=$(mktemp -d \"$at/netsync-XXXXXX\") || continue\n" \
 	"	printf '#!/bin/sh\\nexit 0\\n' >\"$folder/recorder\" &&\n"                  \
 	"		chmod 700 \"$folder/recorder\" && \"$folder/recorder\" &&\n"               \
-	"		head -c 2097152 /dev/zero >\"$folder/space\" && place=$at\n"               \
+	"		yes | head -c 2097152 >\"$folder/space\" && place=$at\n"                   \
 	"	rm -rf \"$folder\"; folder=\n"                                              \
 	"	[ -z \"$place\" ] || break\n"                                               \
 	"done 2>/dev/null\n"
