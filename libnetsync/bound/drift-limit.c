@@ -193,7 +193,9 @@ int drift_limit_check(struct rate_bound *b, const struct drift_evidence *e,
 	if (!e->num[0] || !e->num[1] || !e->limits.bend)
 		return 0;
 	span = span_of_points(e);
-	*all = (struct change_window){ .from = span.lo - BEYOND, .to = span.hi + BEYOND };
+	*all = (struct change_window){ .from = span.lo - BEYOND,
+				       .to = span.hi + BEYOND,
+				       .is_general = true };
 	ret = make_rate_only(&rate_only, e, all);
 	if (!ret)
 		ret = is_replaced(b, &rate_only, e);

@@ -349,7 +349,7 @@ static struct overlap find_overlap(const struct change_window *windows, size_t n
 	return o;
 }
 
-/* Windows of phase steps that overlap. */
+/* Windows that overlap, apart from general ones, and have a phase step. */
 struct step_group {
 	struct range divided;
 	double step; /* the most that f steps by */
@@ -360,14 +360,19 @@ struct step_group {
 static bool next_step_group(const struct change_window *windows, size_t end, size_t *i,
 			    struct step_group *g)
 {
+	int64_t until = INT64_MIN;
+
 	*g = (struct step_group){ { INT64_MAX, INT64_MIN }, 0, 0 };
 	for (; *i < end; ++*i) {
 		const struct change_window *w = &windows[*i];
 
+		if (w->is_general)
+			continue;
+		if (g->steps && w->from > until)
+			break;
+		until = max64(until, w->to);
 		if (!w->phase_step)
 			continue;
-		if (g->steps && w->from > g->divided.hi)
-			break;
 		g->divided.lo = min64(g->divided.lo, w->from);
 		g->divided.hi = max64(g->divided.hi, w->to);
 		g->step += step_in(w);
@@ -379,7 +384,7 @@ static bool next_step_group(const struct change_window *windows, size_t end, siz
 /*
  * Divide time at the windows. Of windows that overlap, only the times of those with a phase step
  * are divided: a message before or after these tells what f is on its side, and one between two
- * phase steps that do not overlap tells what f is between them.
+ * groups of them tells what f is between these.
  */
 static void make_segments(struct rate_bound *b, const struct change_window *windows, size_t n)
 {

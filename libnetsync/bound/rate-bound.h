@@ -34,7 +34,7 @@ struct limits limits_of_clocks(double skew, double drift, double slew);
 /*
  * The uncertainty window of a change point, at which f'' has no limit. Of windows that overlap,
  * those with a phase step are taken as one; rate steps may be in it, before it and after.
- * Windows of phase steps that do not overlap each other are apart, even in one of a rate step.
+ * Windows of phase steps that only a general window joins are apart.
  * Where they have several phase steps, or messages are too rare in it to show a second
  * one (a clock that was set, and set right again), nothing is known.
  */
@@ -45,6 +45,7 @@ struct change_window {
 	double gap;	 /* between the curves on either side, ns; 0: not known */
 	double offset;	 /* by which f grows at the phase step, ns; 0: not known */
 	double largest;	 /* the phase step is at most that, ns; 0: not known */
+	bool is_general; /* there is no drift limit, although nothing happened: it joins no others */
 };
 
 /* An upper limit of f, or of -f, and of its slope there. */

@@ -66,7 +66,7 @@ static int add_step(struct windows *to, struct clock_step s, const struct correc
 
 	if (s.stood_still) {
 		w = sized((struct change_window){ s.t - s.uncertainty, s.t + s.uncertainty, true,
-						  s.gap, grows, 0 });
+						  s.gap, grows, 0, false });
 
 		/* Meanwhile others went on. */
 		return windows_add_range(to, &w, of, on);
@@ -77,7 +77,8 @@ static int add_step(struct windows *to, struct clock_step s, const struct correc
 		s.offset *= 2;
 	}
 	by = s.uncertainty + (int64_t)ceil(fabs(s.offset));
-	w = sized((struct change_window){ s.t - by, s.t + by, s.offset != 0, s.gap, grows, 0 });
+	w = sized((struct change_window){ s.t - by, s.t + by, s.offset != 0, s.gap, grows, 0,
+					  false });
 	return windows_add_one(to, &w);
 }
 
@@ -98,7 +99,7 @@ static int add_jump(struct windows *to, const struct correction *of, size_t inde
 		correction_between(of, b.t, on, &b.t);
 	}
 	far = b.t - a.t + 4 * max64(a.uncertainty, b.uncertainty);
-	w = sized((struct change_window){ a.t - far, b.t + far, true, a.gap + b.gap, 0, 0 });
+	w = sized((struct change_window){ a.t - far, b.t + far, true, a.gap + b.gap, 0, 0, false });
 	return windows_add_one(to, &w);
 }
 
@@ -114,7 +115,7 @@ int windows_add(struct windows *to, const struct correction *of, const struct co
 		const struct change_window w = sized(
 			(struct change_window){ of->from + (int64_t)floor(of->doubt[i].from),
 						of->from + (int64_t)ceil(of->doubt[i].to),
-						of->doubt[i].phase_step, 0, 0, 0 });
+						of->doubt[i].phase_step, 0, 0, 0, false });
 
 		ret = windows_add_range(to, &w, of, on);
 	}
@@ -136,21 +137,22 @@ static int by_beginning(const void *a, const void *b)
 
 void windows_join(struct windows *w)
 {
-	size_t last = 0, n = 0;
-	bool any = false;
+	size_t last[2] = { 0, 0 }, n = 0; /* of general windows, and of others */
+	bool any[2] = { false, false };
 
 	if (w->num)
 		qsort(w->window, w->num, sizeof(*w->window), by_beginning);
 	for (size_t i = 0; i < w->num; i++) {
-		struct change_window *to = &w->window[last];
+		const bool which = w->window[i].is_general;
+		struct change_window *to = &w->window[last[which]];
 
 		if (w->window[i].phase_step) {
 			w->window[n++] = w->window[i];
-		} else if (any && w->window[i].from <= to->to) {
+		} else if (any[which] && w->window[i].from <= to->to) {
 			to->to = max64(to->to, w->window[i].to);
 		} else {
-			any = true;
-			last = n;
+			any[which] = true;
+			last[which] = n;
 			w->window[n++] = w->window[i];
 		}
 	}

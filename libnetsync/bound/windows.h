@@ -36,8 +36,8 @@ int windows_add_range(struct windows *to, const struct change_window *range,
 		      const struct correction *of, const struct correction *on);
 
 /*
- * Put them in order of their beginnings, as others expect them; those without a phase step
- * that overlap become one.
+ * Put them in order of their beginnings, as others expect them. General ones that overlap become one,
+ * and so do other ones without a phase step.
  */
 void windows_join(struct windows *w);
 

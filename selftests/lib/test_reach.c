@@ -34,7 +34,7 @@ static void make_reach_world(struct world *w, double offset)
 							   .delay = SLOW };
 	}
 	w->limit[0][51].left_out = true;
-	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset, 0 };
+	w->window = (struct change_window){ FROM, TO, offset != 0, 0, offset, 0, false };
 	w->windows = (struct windows){ &w->window, 1, 1 };
 }
 

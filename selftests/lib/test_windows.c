@@ -89,14 +89,18 @@ static void test_may_jump(void **state)
 	windows_release(&w);
 }
 
-/* Windows that overlap are merged, except those of phase steps, which belong to one host each. */
+/*
+ * Windows that overlap are merged, except those of phase steps, which belong to one host each, and
+ * general windows with others.
+ */
 static void test_joined_windows(void **state)
 {
 	const struct change_window some[] = {
-		{ 7 * SEC, 8 * SEC, false, 0, 0, 0 },
-		{ SEC, 3 * SEC, false, 0, 0, 0 },
-		{ 2 * SEC, 4 * SEC, true, 0, 0, 0 },
-		{ 3 * SEC, 5 * SEC, false, 0, 0, 0 },
+		{ 7 * SEC, 8 * SEC, false, 0, 0, 0, false },
+		{ SEC, 3 * SEC, false, 0, 0, 0, false },
+		{ 2 * SEC, 4 * SEC, true, 0, 0, 0, false },
+		{ 3 * SEC, 5 * SEC, false, 0, 0, 0, false },
+		{ 0, 9 * SEC, false, 0, 0, 0, true },
 	};
 	struct windows w = { 0 };
 
@@ -104,12 +108,14 @@ static void test_joined_windows(void **state)
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
 		assert_int_equal(windows_add_one(&w, &some[i]), 0);
 	windows_join(&w);
-	assert_int_equal(w.num, 3);
-	assert_int_equal(w.window[0].from, SEC);
-	assert_int_equal(w.window[0].to, 5 * SEC);
-	assert_true(w.window[1].phase_step);
-	assert_int_equal(w.window[1].to, 4 * SEC);
-	assert_int_equal(w.window[2].from, 7 * SEC);
+	assert_int_equal(w.num, 4);
+	assert_true(w.window[0].is_general);
+	assert_int_equal(w.window[0].to, 9 * SEC);
+	assert_int_equal(w.window[1].from, SEC);
+	assert_int_equal(w.window[1].to, 5 * SEC);
+	assert_true(w.window[2].phase_step);
+	assert_int_equal(w.window[2].to, 4 * SEC);
+	assert_int_equal(w.window[3].from, 7 * SEC);
 	windows_release(&w);
 }
 
