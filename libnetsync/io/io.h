@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "io/disk/disk.h"
@@ -701,6 +702,13 @@ struct copy_task {
  * io_fail() and return a negative value.
  */
 int io_create_copy(const struct copy_task *task, mode_t mode);
+
+/*
+ * Create the copy of a file with the mode of the original, set *@out to a stream for it while
+ * @write(@copy) writes it, and close it. Return the result of @write. On other failures, call
+ * io_fail() and return a negative value.
+ */
+int io_write_copy(const struct copy_task *task, FILE **out, int (*write)(void *copy), void *copy);
 
 /* Call prepare() of all readers. */
 int io_prepare_readers(struct netsync_io *io);

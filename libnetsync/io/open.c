@@ -264,6 +264,28 @@ int io_create_copy(const struct copy_task *task, mode_t mode)
 	return fd < 0 ? io_fail_file(task->io, task->to, -errno) : fd;
 }
 
+int io_write_copy(const struct copy_task *task, FILE **out, int (*write)(void *copy), void *copy)
+{
+	struct stat st;
+	int ret, fd;
+
+	/* Use the path, because if the original is compressed, the open file is a copy. */
+	if (stat(task->from, &st))
+		return io_fail_file(task->io, task->from, -errno);
+	fd = io_create_copy(task, st.st_mode);
+	if (fd < 0)
+		return fd;
+	*out = fdopen(fd, "w");
+	if (!*out) {
+		close(fd);
+		return io_fail_no_memory(task->io);
+	}
+	ret = write(copy);
+	if (fclose(*out) && !ret)
+		ret = io_fail_file(task->io, task->to, -errno);
+	return ret;
+}
+
 /*
  * Copy the decompressed contents of @file, and store the copy. Return 0. On failure, call io_fail()
  * and return a negative value.

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/perf/record.h"
 
@@ -336,8 +334,9 @@ static int check_perf_file(struct perf_copy *copy)
 	return 0;
 }
 
-static int copy_perf_contents(struct perf_copy *copy)
+static int copy_perf_contents(void *arg)
 {
+	struct perf_copy *copy = arg;
 	int ret = copy_perf_bytes(copy, 0, copy->file.data_at);
 
 	if (!ret)
@@ -345,28 +344,6 @@ static int copy_perf_contents(struct perf_copy *copy)
 	if (!ret)
 		ret = copy_perf_records(copy);
 	return ret || copy->file.is_pipe ? ret : copy_perf_features(copy);
-}
-
-static int write_perf_copy(struct perf_copy *copy)
-{
-	struct stat st;
-	int ret, fd;
-
-	/* Use the path, because if the original is compressed, the open file is a copy. */
-	if (stat(copy->task.from, &st))
-		return io_fail_file(copy->task.io, copy->task.from, -errno);
-	fd = io_create_copy(&copy->task, st.st_mode);
-	if (fd < 0)
-		return fd;
-	copy->out = fdopen(fd, "w");
-	if (!copy->out) {
-		close(fd);
-		return io_fail_no_memory(copy->task.io);
-	}
-	ret = copy_perf_contents(copy);
-	if (fclose(copy->out) && !ret)
-		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
-	return ret;
 }
 
 int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to,
@@ -386,7 +363,7 @@ int netsync_io_copy_perf(struct netsync_io *io, const char *from, const char *to
 	else
 		ret = check_perf_file(copy);
 	if (!ret)
-		ret = write_perf_copy(copy);
+		ret = io_write_copy(&copy->task, &copy->out, copy_perf_contents, copy);
 	perf_close(&copy->file);
 	free(copy);
 	return ret;

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/retis/retis.h"
 
@@ -224,8 +222,9 @@ static int copy_retis_line(struct retis_copy *copy)
 	return ret < 0 ? ret : 0;
 }
 
-static int copy_retis_lines(struct retis_copy *copy)
+static int copy_retis_lines(void *arg)
 {
+	struct retis_copy *copy = arg;
 	struct netsync_io *io = copy->task.io;
 	int ret = 0;
 
@@ -253,27 +252,6 @@ static int copy_retis_lines(struct retis_copy *copy)
 				     copy->task.from);
 }
 
-static int write_retis_copy(struct retis_copy *copy)
-{
-	struct stat st;
-	int ret, fd;
-
-	if (stat(copy->task.from, &st))
-		return io_fail_file(copy->task.io, copy->task.from, -errno);
-	fd = io_create_copy(&copy->task, st.st_mode);
-	if (fd < 0)
-		return fd;
-	copy->out = fdopen(fd, "w");
-	if (!copy->out) {
-		close(fd);
-		return io_fail_no_memory(copy->task.io);
-	}
-	ret = copy_retis_lines(copy);
-	if (fclose(copy->out) && !ret)
-		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
-	return ret;
-}
-
 int netsync_io_copy_retis(struct netsync_io *io, const char *from, const char *to,
 			  netsync_io_time_func time, void *data)
 {
@@ -286,7 +264,7 @@ int netsync_io_copy_retis(struct netsync_io *io, const char *from, const char *t
 	int ret = copy.bytes ? retis_open_lines(&copy.lines, io, from) : io_fail_no_memory(io);
 
 	if (!ret)
-		ret = write_retis_copy(&copy);
+		ret = io_write_copy(&copy.task, &copy.out, copy_retis_lines, &copy);
 	retis_close_lines(&copy.lines);
 	free(copy.bytes);
 	return ret;

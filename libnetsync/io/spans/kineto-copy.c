@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/spans/kineto.h"
 
@@ -272,8 +270,9 @@ static int copy_element(struct kineto_copy *copy)
 
 /* ---- the file ------------------------------------------------------------------- */
 
-static int copy_kineto_items(struct kineto_copy *copy)
+static int copy_kineto_items(void *arg)
 {
+	struct kineto_copy *copy = arg;
 	int ret;
 
 	while ((ret = json_items_next(&copy->items)) > 0) {
@@ -312,27 +311,6 @@ static int open_kineto_copy(struct kineto_copy *copy)
 	return ret ? ret : io_open_unpacked(task->io, task->from, &copy->raw);
 }
 
-static int write_kineto_copy(struct kineto_copy *copy)
-{
-	struct stat st;
-	int ret, fd;
-
-	if (stat(copy->task.from, &st))
-		return io_fail_file(copy->task.io, copy->task.from, -errno);
-	fd = io_create_copy(&copy->task, st.st_mode);
-	if (fd < 0)
-		return fd;
-	copy->out = fdopen(fd, "w");
-	if (!copy->out) {
-		close(fd);
-		return io_fail_no_memory(copy->task.io);
-	}
-	ret = copy_kineto_items(copy);
-	if (fclose(copy->out) && !ret)
-		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
-	return ret;
-}
-
 int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *to,
 			   netsync_io_time_func time, void *data)
 {
@@ -342,7 +320,7 @@ int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *
 	kineto_init(&copy.kineto);
 	ret = open_kineto_copy(&copy);
 	if (!ret)
-		ret = write_kineto_copy(&copy);
+		ret = io_write_copy(&copy.task, &copy.out, copy_kineto_items, &copy);
 	unpacked_close(&copy.raw);
 	json_items_close(&copy.items);
 	kineto_release(&copy.kineto);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/spans/rpc.h"
 
@@ -202,13 +201,14 @@ static const struct rpc_format *find_rpc_format(const struct trace_reader *reade
 					  NULL;
 }
 
-static int identify_rpc_file(struct rpc_copy *copy, struct stat *st)
+static int identify_rpc_file(struct rpc_copy *copy)
 {
-	struct found found = { .path = copy->task.from, .st = st };
+	struct stat st;
+	struct found found = { .path = copy->task.from, .st = &st };
 	const struct trace_reader *reader;
 	int ret;
 
-	if (stat(copy->task.from, st))
+	if (stat(copy->task.from, &st))
 		return io_fail_file(copy->task.io, copy->task.from, -errno);
 	reader = io_find_reader(copy->task.io, &found, &ret);
 	if (ret < 0)
@@ -220,30 +220,22 @@ static int identify_rpc_file(struct rpc_copy *copy, struct stat *st)
 			       "%s: this is no file of OTLP, Jaeger or Zipkin.", copy->task.from);
 }
 
-static int write_rpc_copy(struct rpc_copy *copy, mode_t mode)
+static int copy_rpc_spans(void *arg)
 {
-	const int fd = io_create_copy(&copy->task, mode);
-	int ret;
+	struct rpc_copy *copy = arg;
+	int ret = rpc_scan_file(&copy->file, copy_rpc_span);
 
-	if (fd < 0)
-		return fd;
-	copy->out = fdopen(fd, "w");
-	if (!copy->out) {
-		close(fd);
-		return io_fail_no_memory(copy->task.io);
-	}
-	ret = rpc_scan_file(&copy->file, copy_rpc_span);
-	if (!ret)
-		ret = pass_rpc_bytes(copy, UINT64_MAX, false);
-	if (fclose(copy->out) && !ret)
-		ret = io_fail_file(copy->task.io, copy->task.to, -errno);
+	return ret ? ret : pass_rpc_bytes(copy, UINT64_MAX, false);
+}
+
+static void warn_of_unchanged_spans(struct rpc_copy *copy)
+{
 	copy->unchanged += copy->file.not_held;
-	if (!ret && copy->unchanged)
+	if (copy->unchanged)
 		io_warn(copy->task.io,
 			"%s: the times of %" PRIu64
 			" spans whose hosts are not known were not changed.",
 			copy->task.from, copy->unchanged);
-	return ret;
 }
 
 int netsync_io_copy_spans(struct netsync_io *io, const char *from, const char *to,
@@ -257,14 +249,15 @@ int netsync_io_copy_spans(struct netsync_io *io, const char *from, const char *t
 		.block = malloc(RPC_COPY_BLOCK),
 		.list = UINT64_MAX,
 	};
-	struct stat st;
-	int ret = copy.block ? identify_rpc_file(&copy, &st) : io_fail_no_memory(io);
+	int ret = copy.block ? identify_rpc_file(&copy) : io_fail_no_memory(io);
 
 	copy.file.use_data = &copy;
 	if (!ret)
 		ret = io_open_unpacked(io, from, &copy.raw);
 	if (!ret)
-		ret = write_rpc_copy(&copy, st.st_mode);
+		ret = io_write_copy(&copy.task, &copy.out, copy_rpc_spans, &copy);
+	if (!ret)
+		warn_of_unchanged_spans(&copy);
 	unpacked_close(&copy.raw);
 	free(copy.block);
 	return ret;
