@@ -120,27 +120,9 @@ static int scan_jaeger_reference(struct rpc_file *file)
 	return ret;
 }
 
-/* Scan an event within the span, whose time is corrected as well. */
 static int scan_jaeger_log(struct rpc_file *file)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
-
-	while (ret > 0 && (ret = scan_member(scan)) > 0)
-		ret = scan_is_key(scan, "timestamp") ? rpc_scan_number(file, RPC_EVENT) :
-						       scan_skip(scan);
-	return ret;
-}
-
-static int scan_jaeger_list(struct rpc_file *file, int (*scan_one)(struct rpc_file *file))
-{
-	int ret = scan_enter(&file->scan, '[');
-
-	while (ret > 0 && (ret = scan_element(&file->scan)) > 0) {
-		ret = scan_one(file);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret;
+	return rpc_scan_event(file, "timestamp");
 }
 
 static int scan_jaeger_member(struct rpc_file *file, uint64_t *process)
@@ -160,11 +142,11 @@ static int scan_jaeger_member(struct rpc_file *file, uint64_t *process)
 	if (scan_is_key(scan, "duration"))
 		return rpc_scan_number(file, RPC_DURATION);
 	if (scan_is_key(scan, "references"))
-		return scan_jaeger_list(file, scan_jaeger_reference);
+		return rpc_scan_list(file, scan_jaeger_reference);
 	if (scan_is_key(scan, "tags"))
 		return scan_jaeger_span_tags(file);
 	if (scan_is_key(scan, "logs") && file->is_copied)
-		return scan_jaeger_list(file, scan_jaeger_log);
+		return rpc_scan_list(file, scan_jaeger_log);
 	if (!scan_is_key(scan, "processID"))
 		return scan_skip(scan);
 	ret = scan_text(scan);
@@ -258,7 +240,7 @@ static int scan_jaeger_trace_members(struct rpc_file *file, struct jaeger_proces
 	while (ret > 0 && (ret = scan_member(scan)) > 0) {
 		if (scan_is_key(scan, "spans")) {
 			file->lists++;
-			ret = scan_jaeger_list(file, scan_jaeger_span);
+			ret = rpc_scan_list(file, scan_jaeger_span);
 		} else if (scan_is_key(scan, "processes")) {
 			ret = scan_jaeger_processes(file, all);
 		} else {
@@ -288,7 +270,7 @@ static int scan_jaeger_text(struct rpc_file *file)
 	int ret = scan_enter(scan, '{');
 
 	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		ret = scan_is_key(scan, "data") ? scan_jaeger_list(file, scan_jaeger_trace) :
+		ret = scan_is_key(scan, "data") ? rpc_scan_list(file, scan_jaeger_trace) :
 						  scan_skip(scan);
 		ret = ret < 0 ? ret : 1;
 	}

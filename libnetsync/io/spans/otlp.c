@@ -104,27 +104,9 @@ static int scan_otlp_link(struct rpc_file *file)
 	return ret;
 }
 
-/* Scan an event within the span, whose time is corrected as well. */
 static int scan_otlp_event(struct rpc_file *file)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
-
-	while (ret > 0 && (ret = scan_member(scan)) > 0)
-		ret = scan_is_key(scan, "timeUnixNano") ? rpc_scan_number(file, RPC_EVENT) :
-							  scan_skip(scan);
-	return ret;
-}
-
-static int scan_otlp_list(struct rpc_file *file, int (*scan_one)(struct rpc_file *file))
-{
-	int ret = scan_enter(&file->scan, '[');
-
-	while (ret > 0 && (ret = scan_element(&file->scan)) > 0) {
-		ret = scan_one(file);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret;
+	return rpc_scan_event(file, "timeUnixNano");
 }
 
 /* Scan {"code": 2}. Code 2 is an error, such as a timeout of the client. */
@@ -186,9 +168,9 @@ static int scan_otlp_member(struct rpc_file *file)
 	if (scan_is_key(scan, "status"))
 		return scan_otlp_status(file);
 	if (scan_is_key(scan, "links"))
-		return scan_otlp_list(file, scan_otlp_link);
+		return rpc_scan_list(file, scan_otlp_link);
 	if (scan_is_key(scan, "events") && file->is_copied)
-		return scan_otlp_list(file, scan_otlp_event);
+		return rpc_scan_list(file, scan_otlp_event);
 	return scan_skip(scan);
 }
 
@@ -285,7 +267,7 @@ static int scan_otlp_text(struct rpc_file *file)
 		if (!scan_is_key(scan, "resourceSpans"))
 			ret = scan_skip(scan);
 		else
-			ret = scan_otlp_list(file, scan_otlp_resource_spans);
+			ret = rpc_scan_list(file, scan_otlp_resource_spans);
 		ret = ret < 0 ? ret : 1;
 	}
 	return ret < 0 ? ret : 1;

@@ -99,6 +99,30 @@ int rpc_scan_number(struct rpc_file *file, enum rpc_number is)
 	return 1;
 }
 
+int rpc_scan_event(struct rpc_file *file, const char *key)
+{
+	struct json_scan *scan = &file->scan;
+	const size_t len = strlen(key);
+	int ret = scan_enter(scan, '{');
+
+	while (ret > 0 && (ret = scan_member(scan)) > 0)
+		ret = scan->key_len == len && !memcmp(scan->key, key, len) ?
+			      rpc_scan_number(file, RPC_EVENT) :
+			      scan_skip(scan);
+	return ret;
+}
+
+int rpc_scan_list(struct rpc_file *file, int (*scan_one)(struct rpc_file *file))
+{
+	int ret = scan_enter(&file->scan, '[');
+
+	while (ret > 0 && (ret = scan_element(&file->scan)) > 0) {
+		ret = scan_one(file);
+		ret = ret < 0 ? ret : 1;
+	}
+	return ret;
+}
+
 int rpc_scan_name(struct rpc_file *file)
 {
 	const int ret = scan_text(&file->scan);

@@ -164,6 +164,10 @@ int rpc_scan_trace_id(struct rpc_file *file, uint64_t id[2]);
 int rpc_scan_span_id(struct rpc_file *file, uint64_t *id);
 int rpc_scan_number(struct rpc_file *file, enum rpc_number is);
 int rpc_scan_name(struct rpc_file *file);
+/* Scan an event within the span, whose time, in member @key, is corrected as well. */
+int rpc_scan_event(struct rpc_file *file, const char *key);
+/* Scan each element of an array by @scan_one. */
+int rpc_scan_list(struct rpc_file *file, int (*scan_one)(struct rpc_file *file));
 void rpc_add_link(struct rpc_span *span, const struct rpc_id *id);
 /* Use what an attribute says about the host. */
 void rpc_note_attribute(struct rpc_origin *origin, const char *key, const char *value);

@@ -64,7 +64,7 @@ static inline uint64_t scan_get_position(const struct json_scan *scan)
 	return scan->base + scan->at;
 }
 
-/* Is this the name of the member? @key is a string constant. */
+/* Is this the name of the member? @name is a string constant. */
 #define scan_is_key(scan, name) \
 	((scan)->key_len == sizeof(name) - 1 && !memcmp((scan)->key, name, sizeof(name) - 1))
 

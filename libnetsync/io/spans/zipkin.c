@@ -68,24 +68,7 @@ static int scan_zipkin_tags(struct rpc_file *file, struct rpc_origin *origin)
 
 static int scan_zipkin_annotation(struct rpc_file *file)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
-
-	while (ret > 0 && (ret = scan_member(scan)) > 0)
-		ret = scan_is_key(scan, "timestamp") ? rpc_scan_number(file, RPC_EVENT) :
-						       scan_skip(scan);
-	return ret;
-}
-
-static int scan_zipkin_annotations(struct rpc_file *file)
-{
-	int ret = scan_enter(&file->scan, '[');
-
-	while (ret > 0 && (ret = scan_element(&file->scan)) > 0) {
-		ret = scan_zipkin_annotation(file);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret;
+	return rpc_scan_event(file, "timestamp");
 }
 
 static int scan_zipkin_member(struct rpc_file *file, struct rpc_origin *origin)
@@ -112,7 +95,7 @@ static int scan_zipkin_member(struct rpc_file *file, struct rpc_origin *origin)
 	if (scan_is_key(scan, "tags"))
 		return scan_zipkin_tags(file, origin);
 	if (scan_is_key(scan, "annotations") && file->is_copied)
-		return scan_zipkin_annotations(file);
+		return rpc_scan_list(file, scan_zipkin_annotation);
 	if (scan_is_key(scan, "shared")) {
 		span->is_shared = scan_peek(scan) == 't';
 		return scan_skip(scan);
