@@ -60,6 +60,28 @@ char *io_format(const char *format, ...)
 	return text;
 }
 
+/* Return the length of a name without an extension, if the name has it and more. */
+static size_t strip_extension(const char *name, size_t len, const char *end)
+{
+	const size_t num = strlen(end);
+
+	return len > num && !strncmp(name + len - num, end, num) ? len - num : len;
+}
+
+char *io_strip_extensions(const char *path, const char *const *ends)
+{
+	static const char *const compressed[] = { ".gz", ".zst", ".xz", ".lz4" };
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(compressed) / sizeof(compressed[0]); i++)
+		len = strip_extension(name, len, compressed[i]);
+	for (; *ends; ends++)
+		len = strip_extension(name, len, *ends);
+	return strndup(name, len);
+}
+
 int io_fail(struct netsync_io *io, int err, const char *format, ...)
 {
 	va_list args;

@@ -786,4 +786,10 @@ int io_add_part(struct trace *trace, const struct span_part *part);
 /* Format as printf() does, into allocated memory. Return NULL if out of memory. */
 char *io_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Return the name of a file in a path, without the extensions of compression and then @ends, each of
+ * which is removed once, in this order; NULL ends @ends. Return NULL if out of memory.
+ */
+char *io_strip_extensions(const char *path, const char *const *ends);
+
 #endif

@@ -212,27 +212,9 @@ static void warn_of_retis_contents(struct trace *trace, uint64_t usable)
 	trace->has_unusable = trace->unused > 0;
 }
 
-/* Name the host as its file is named, without the extensions of Retis and of compression. */
-static char *make_retis_host_name(const struct trace *trace)
-{
-	static const char *const ends[] = {
-		".gz", ".zst", ".xz", ".lz4", ".json", ".data", ".retis"
-	};
-	const char *slash = strrchr(trace->real_path, '/');
-	const char *name = slash ? slash + 1 : trace->real_path;
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		const size_t end = strlen(ends[i]);
-
-		if (len > end && !strncmp(name + len - end, ends[i], end))
-			len -= end;
-	}
-	return strndup(name, len);
-}
-
 static int retis_open(struct trace *trace)
 {
+	static const char *const extensions[] = { ".json", ".data", ".retis", NULL };
 	struct retis *retis = calloc(1, sizeof(*retis));
 	uint64_t usable = 0;
 	int ret;
@@ -243,7 +225,7 @@ static int retis_open(struct trace *trace)
 		return io_fail_no_memory(trace->io);
 	retis->end = UINT64_MAX;
 	retis->bytes = malloc(RETIS_MAX_PACKET);
-	trace->host_name = make_retis_host_name(trace);
+	trace->host_name = io_strip_extensions(trace->real_path, extensions);
 	trace->clock_name = strdup("mono");
 	if (!retis->bytes || !trace->host_name || !trace->clock_name)
 		return io_fail_no_memory(trace->io);

@@ -90,24 +90,10 @@ static char *find_host_in_file_name(const char *name)
 	return strndup(name, (size_t)(line - 1 - name));
 }
 
-/* Return the name of the file without the extensions that Kineto and compression add. */
-static char *strip_file_name(const char *name)
-{
-	static const char *const ends[] = { ".gz", ".zst", ".xz", ".lz4", ".json", ".trace", ".pt" };
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		const size_t end = strlen(ends[i]);
-
-		if (len > end && !strncmp(name + len - end, ends[i], end))
-			len -= end;
-	}
-	return strndup(name, len);
-}
-
 /* Name the host: as the trace does, or as the file is named; or each rank is a host. */
 static int name_kineto_host(struct trace *trace)
 {
+	static const char *const extensions[] = { ".json", ".trace", ".pt", NULL };
 	struct kineto *kineto = trace->state;
 	const char *slash = strrchr(trace->real_path, '/');
 	const char *file = slash ? slash + 1 : trace->real_path;
@@ -119,7 +105,7 @@ static int name_kineto_host(struct trace *trace)
 	if (!trace->host_name && kineto->rank >= 0)
 		trace->host_name = io_format("rank%lld", (long long)kineto->rank);
 	if (!trace->host_name)
-		trace->host_name = strip_file_name(file);
+		trace->host_name = io_strip_extensions(file, extensions);
 	trace->clock_name = strdup("kineto");
 	return trace->host_name && trace->clock_name ? 0 : -ENOMEM;
 }
