@@ -310,12 +310,12 @@ static int init_inference(struct inference *n)
 		ret = grid_recompute_delays(n);
 	for (size_t i = 0; !ret && i < n->num_links; i++)
 		ret = init_link_delays(&n->link[i]);
-	if (!ret && n->first)
-		tree_curves_set_delays(n);
 	for (size_t h = 0; !ret && h < n->task->num; h++)
 		init_chain(&n->chain[h], n->span);
-	if (!ret && n->first)
+	if (!ret && n->first) {
+		tree_curves_set_delays(n);
 		tree_curves_set_increments(n);
+	}
 	if (!ret && n->strip > 0)
 		init_from_strip(n);
 	if (!ret && n->task->num == 2 && n->num_links == 1)

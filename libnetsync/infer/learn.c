@@ -53,15 +53,15 @@ struct noise_sums {
 };
 
 /*
- * Add the score of an increment. @share is the probability that it is of no scale. Its prior
- * variance is @variance, of which the intensity explains @base.
+ * Add the score of an increment. @share is the probability that it is of no scale, and @own the part
+ * of its prior variance that the intensity explains.
  */
 static void add_score(struct noise_sums *s, const struct increment_score *i, double length,
-		      double share, double base, double variance)
+		      double share, double own)
 {
 	s->square += share * length * i->gradient * i->gradient;
 	s->information += share * length * i->information;
-	s->own += share * length * i->information * fmin(base / variance, 1);
+	s->own += share * length * i->information * own;
 	s->num += share;
 }
 
@@ -166,11 +166,11 @@ void learn_noise(struct chain *c)
 
 		span += k->length;
 		learn_increments(c, k, &smooth);
-		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth, 1, 1);
+		add_score(&sum[STATE_PHASE], &k->score[STATE_PHASE], k->length, smooth, 1);
 		add_score(&sum[STATE_FREQUENCY], &k->score[STATE_FREQUENCY], k->length, k->quiet,
-			  c->intensity[STATE_FREQUENCY] * k->length, k->bend);
-		add_score(&sum[STATE_DRIFT], &k->score[STATE_DRIFT], k->length, 1, 1, 1);
-		add_score(&sum[STATE_JERK], &k->score[STATE_JERK], k->length, 1, 1, 1);
+			  fmin(c->intensity[STATE_FREQUENCY] * k->length / k->bend, 1));
+		add_score(&sum[STATE_DRIFT], &k->score[STATE_DRIFT], k->length, 1, 1);
+		add_score(&sum[STATE_JERK], &k->score[STATE_JERK], k->length, 1, 1);
 	}
 	if (!(span > 0))
 		return;
