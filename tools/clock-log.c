@@ -63,14 +63,14 @@ static int start_step_watch(const struct log *log)
 /* Print why the difference from UTC is unknown, once for each reason. */
 static void warn_of_unknown_utc(const char *why)
 {
-	static const char *told[UTC_SOURCE_REASONS];
+	static const char *printed[UTC_SOURCE_REASONS];
 
 	for (int i = 0; i < UTC_SOURCE_REASONS; i++) {
-		if (told[i] == why)
+		if (printed[i] == why)
 			return;
-		if (told[i])
+		if (printed[i])
 			continue;
-		told[i] = why;
+		printed[i] = why;
 		complain("warning: the difference of the clock from UTC is unknown: %s.", why);
 		return;
 	}

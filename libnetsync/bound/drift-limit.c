@@ -13,7 +13,7 @@
  * of the judge's worlds grows by 0.4 %.
  */
 #define LITTLE_WIDER 0.02
-/* Instants that mean widths are computed from. Chosen. */
+/* Number of instants from which a mean width is computed. Chosen: the first and the last one, too. */
 #define WIDTH_INSTANTS 257
 /*
  * B is too narrow if its least width is smaller than that of R by more than this part, and by more
@@ -26,9 +26,9 @@
  */
 #define TOO_NARROW_PART (1.0 / 16)
 #define TOO_NARROW_SCATTERS 24
-/* Number of widths from which their scatter is known. Chosen. */
+/* Minimum number of widths whose scatter is used. Chosen. */
 #define FEWEST_WIDTHS 8
-/* How far the window of all time extends beyond all messages, ns. */
+/* Time by which the window of all time extends beyond all messages, ns. Chosen: 1000 s. */
 #define BEYOND INT64_C(1000000000000)
 
 static double width_at(const struct rate_bound *b, int64_t x)

@@ -30,8 +30,8 @@
 #define RUN 16
 #define OUT_OF_RUN 4
 /*
- * Messages in a direction that show a phase step smaller than the minimum delays, as
- * netsync_solve(3) promises.
+ * Minimum number of messages in a direction that show a phase step smaller than the minimum delays,
+ * from netsync_solve(3).
  */
 #define SHOW_STEP 80
 

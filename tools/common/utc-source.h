@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Who reports the bound. */
+/* The program that reports the bound. */
 enum utc_source { UTC_SOURCE_NONE, UTC_SOURCE_CHRONY, UTC_SOURCE_KERNEL };
 
 /* Value for a bound that is not known. */

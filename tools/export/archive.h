@@ -24,7 +24,7 @@
 
 /* ---- machines.c ---------------------------------------------------------- */
 
-/* What is known of the clock of a host. */
+/* The clock of a host, as far as it is known. */
 enum machine_clock {
 	MACHINE_MONOTONIC, /* CLOCK_MONOTONIC */
 	MACHINE_TRACE,	   /* another clock of the kernel's tracers */
