@@ -6,70 +6,18 @@
  * The fields of collectives are those that PyTorch's saveNcclMeta() adds
  * (torch/csrc/profiler/util.cpp), and Kineto copies to the kernels.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/spans/collective.h"
 #include "io/spans/kineto.h"
 #include "io/spans/span-name.h"
 #include "util/array.h"
 #include "util/hash.h"
 
 #define STEP_PREFIX "ProfilerStep#"
-
-/* Which sizes the ranks of an operation report. */
-enum kineto_sizes {
-	SIZES_ANY,
-	SIZES_EQUAL, /* the same ones */
-	SIZES_SPLIT, /* each pair of ranks has its own size, which may be 0 */
-	SIZES_NONE,  /* the operation has no data; ranks only wait for each other */
-};
-
-/* Operations of PyTorch's ProcessGroupNCCL, without underscores. */
-static const struct kineto_kind {
-	const char *name;
-	enum kineto_relation relation;
-	enum kineto_sizes sizes;
-} kinds[] = {
-	{ "allreduce", KINETO_ALL, SIZES_EQUAL },
-	{ "allreducesparse", KINETO_ALL, SIZES_ANY },
-	{ "allreducecoalesced", KINETO_ALL, SIZES_ANY },
-	{ "allgather", KINETO_ALL, SIZES_ANY },
-	{ "allgatherbase", KINETO_ALL, SIZES_EQUAL },
-	{ "allgatherintotensorcoalesced", KINETO_ALL, SIZES_ANY },
-	{ "reducescatter", KINETO_ALL, SIZES_ANY },
-	{ "reducescatterbase", KINETO_ALL, SIZES_EQUAL },
-	{ "reducescattertensorcoalesced", KINETO_ALL, SIZES_ANY },
-	{ "alltoall", KINETO_ALL, SIZES_SPLIT },
-	{ "alltoallv", KINETO_ALL, SIZES_SPLIT },
-	{ "alltoallbase", KINETO_ALL, SIZES_SPLIT },
-	{ "barrier", KINETO_ALL, SIZES_NONE },
-	{ "broadcast", KINETO_FROM_ROOT, SIZES_EQUAL },
-	{ "broadcastoop", KINETO_FROM_ROOT, SIZES_EQUAL },
-	{ "scatter", KINETO_FROM_ROOT, SIZES_ANY },
-	{ "reduce", KINETO_TO_ROOT, SIZES_EQUAL },
-	{ "reduceoop", KINETO_TO_ROOT, SIZES_EQUAL },
-	{ "gather", KINETO_TO_ROOT, SIZES_ANY },
-	{ "send", KINETO_SEND, SIZES_ANY },
-	{ "recv", KINETO_RECEIVE, SIZES_ANY },
-};
-
-static const struct kineto_kind *find_kineto_kind(const char *name)
-{
-	char plain[SPAN_NAME_SIZE];
-	size_t len = 0;
-
-	for (; *name && len < sizeof(plain) - 1; name++)
-		if (*name != '_')
-			plain[len++] = (char)tolower((unsigned char)*name);
-	plain[len] = '\0';
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(kinds[i].name, plain))
-			return &kinds[i];
-	return NULL;
-}
 
 /* Count an operation that is not used. */
 static int skip_collective(struct kineto *kineto, enum kineto_unused why, const char *name)
@@ -128,7 +76,7 @@ static bool find_global_rank(const char *ranks, int64_t index, int64_t *rank)
 
 /* What a kernel reports of its collective. */
 struct kineto_report {
-	const struct kineto_kind *kind;
+	const struct collective_kind *kind;
 	const char *name, *group, *ranks, *type;
 	int64_t members, in, out; /* numbers of elements; -1 if unknown */
 	int64_t root;		  /* global rank; -1 if unknown */
@@ -142,14 +90,14 @@ static bool has_all_parts(const struct kineto_report *report, struct json_object
 	const char *out_split = json_get_text(args, "Out split size");
 
 	switch (report->kind->relation) {
-	case KINETO_FROM_ROOT:
+	case COLLECTIVE_FROM_ROOT:
 		return is_root || report->out;
-	case KINETO_TO_ROOT:
+	case COLLECTIVE_TO_ROOT:
 		return is_root || report->in;
-	case KINETO_SEND:
-	case KINETO_RECEIVE:
+	case COLLECTIVE_SEND:
+	case COLLECTIVE_RECEIVE:
 		return report->in || report->out;
-	case KINETO_ALL:
+	case COLLECTIVE_ALL:
 		break;
 	}
 	if (report->kind->sizes == SIZES_NONE)
@@ -164,15 +112,15 @@ static bool has_all_parts(const struct kineto_report *report, struct json_object
 static uint32_t find_role(const struct kineto_report *report, bool is_root)
 {
 	switch (report->kind->relation) {
-	case KINETO_FROM_ROOT:
+	case COLLECTIVE_FROM_ROOT:
 		return is_root ? SPAN_BEFORE : SPAN_AFTER;
-	case KINETO_TO_ROOT:
+	case COLLECTIVE_TO_ROOT:
 		return is_root ? SPAN_AFTER : SPAN_BEFORE;
-	case KINETO_SEND:
+	case COLLECTIVE_SEND:
 		return SPAN_BEFORE;
-	case KINETO_RECEIVE:
+	case COLLECTIVE_RECEIVE:
 		return SPAN_AFTER;
-	case KINETO_ALL:
+	case COLLECTIVE_ALL:
 		break;
 	}
 	return SPAN_BOTH;
@@ -191,18 +139,18 @@ static bool find_root(struct kineto_report *report, struct json_object *args)
 	int64_t index;
 
 	switch (report->kind->relation) {
-	case KINETO_SEND:
+	case COLLECTIVE_SEND:
 		report->root = get_count(args, "Dst Rank");
 		return report->root >= 0;
-	case KINETO_RECEIVE:
+	case COLLECTIVE_RECEIVE:
 		report->root = get_count(args, "Src Rank");
 		return report->root >= 0;
-	case KINETO_FROM_ROOT:
-	case KINETO_TO_ROOT:
+	case COLLECTIVE_FROM_ROOT:
+	case COLLECTIVE_TO_ROOT:
 		/* For these operations, PyTorch writes the root's number in the group. */
 		index = get_count(args, "Rank");
 		return find_global_rank(report->ranks, index, &report->root);
-	case KINETO_ALL:
+	case COLLECTIVE_ALL:
 		break;
 	}
 	return true;
@@ -212,11 +160,12 @@ static bool find_root(struct kineto_report *report, struct json_object *args)
 static void identify_collective(const struct kineto *kineto, const struct kineto_report *report,
 				struct json_object *args, struct kineto_collective *new)
 {
-	const bool is_message = report->kind->relation == KINETO_SEND ||
-				report->kind->relation == KINETO_RECEIVE;
+	const bool is_message = report->kind->relation == COLLECTIVE_SEND ||
+				report->kind->relation == COLLECTIVE_RECEIVE;
 	const bool has_equal_sizes = report->kind->sizes == SIZES_EQUAL;
-	const int64_t from = report->kind->relation == KINETO_SEND ? kineto->rank : report->root;
-	const int64_t to = report->kind->relation == KINETO_SEND ? report->root : kineto->rank;
+	const int64_t from = report->kind->relation == COLLECTIVE_SEND ? kineto->rank :
+									 report->root;
+	const int64_t to = report->kind->relation == COLLECTIVE_SEND ? report->root : kineto->rank;
 
 	new->group_id = hash_text(hash_text(0, report->group), report->ranks);
 	new->group = new->group_id;
@@ -270,7 +219,7 @@ static int read_kernel(struct kineto *kineto, struct json_object *event, const c
 	if (!report.name)
 		return strncmp(name, "nccl", 4) ? 0 :
 						  skip_collective(kineto, KINETO_NO_GROUP, name);
-	report.kind = find_kineto_kind(report.name);
+	report.kind = collective_find_kind(report.name);
 	if (!report.kind)
 		return skip_collective(kineto, KINETO_UNKNOWN_KIND, report.name);
 	if (!report.group || !report.ranks || !report.type || kineto->rank < 0 ||

@@ -22,15 +22,6 @@
  */
 #define KINETO_MAX_COLLECTIVES (4 << 20)
 
-/* What a collective operation requires of its ranks. */
-enum kineto_relation {
-	KINETO_ALL,	  /* no rank ends before every rank has started */
-	KINETO_FROM_ROOT, /* no rank ends before the root has started */
-	KINETO_TO_ROOT,	  /* the root does not end before every rank has started */
-	KINETO_SEND,
-	KINETO_RECEIVE,
-};
-
 /* A collective operation of this rank: a kernel on its GPU. */
 struct kineto_collective {
 	int64_t start_ns, end_ns; /* since the base until the file was read, then as printed */
