@@ -657,6 +657,8 @@ enum netsync_io_role {
 	NETSYNC_IO_STARTS_LAST = 8, /* its start follows that of each NETSYNC_IO_STARTS_FIRST span */
 	NETSYNC_IO_ENDS_FIRST = 16, /* its end precedes that of each NETSYNC_IO_ENDS_LAST span */
 	NETSYNC_IO_ENDS_LAST = 32,  /* its end follows that of each NETSYNC_IO_ENDS_FIRST span */
+	/* its times are limits: what it stands for started after its start, and ended before its end */
+	NETSYNC_IO_ENCLOSES = 64,
 };
 
 /* The time that one member of a relation took, such as one rank of a collective operation. */

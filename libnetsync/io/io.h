@@ -202,7 +202,7 @@ struct event_seen {
 #define SPAN_BEFORE NETSYNC_IO_BEFORE
 #define SPAN_AFTER NETSYNC_IO_AFTER
 #define SPAN_BOTH (NETSYNC_IO_BEFORE | NETSYNC_IO_AFTER)
-#define SPAN_ALL_ROLES (2 * NETSYNC_IO_ENDS_LAST - 1)
+#define SPAN_ALL_ROLES (2 * NETSYNC_IO_ENCLOSES - 1)
 
 /* Maximum size of the names in a part (bytes), with the terminating NUL; chosen. */
 #define SPAN_NAME_SIZE 64

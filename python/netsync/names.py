@@ -61,6 +61,7 @@ class Role(enum.IntFlag):
     STARTS_LAST = 8
     ENDS_FIRST = 16
     ENDS_LAST = 32
+    ENCLOSES = 64
 
 
 class RelationKind(enum.IntEnum):

@@ -92,13 +92,20 @@ static void spool_relation(void *data, const struct netsync_io_relation *relatio
 		.kind.what = find_name(stragglers, relation->what),
 		.kind.step = stragglers->by_step ? relation->step : -1,
 	};
-	uint32_t starts = 0;
+	uint32_t starts = 0, roles = 0;
 
-	for (uint32_t i = 0; i < relation->num_spans; i++)
+	for (uint32_t i = 0; i < relation->num_spans; i++) {
 		starts += (relation->spans[i].role & NETSYNC_IO_BEFORE) != 0;
+		roles |= relation->spans[i].role;
+	}
 	/* One start alone, as in a broadcast, is neither early nor late. */
 	if (starts < 2)
 		return;
+	/* A rank whose start may be later than its span's is not known to be the first or last. */
+	if (roles & NETSYNC_IO_ENCLOSES) {
+		stragglers->enclosed++;
+		return;
+	}
 	stragglers->read++;
 	if (relation->num_spans < relation->members) {
 		stragglers->incomplete++;

@@ -48,6 +48,7 @@ struct stragglers {
 	bool no_memory;
 	uint64_t read;	      /* number of operations that were read */
 	uint64_t incomplete;  /* number of these that lack the span of a rank */
+	uint64_t enclosed;    /* number of operations of which the starts are only limited */
 	uint64_t uncorrected; /* number of these with a host that is not corrected */
 	struct arrival *arrival;
 	size_t num_arrivals;

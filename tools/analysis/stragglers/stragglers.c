@@ -83,7 +83,10 @@ static bool write_stragglers(FILE *out, const void *data)
 
 static bool check_stragglers(const struct stragglers *stragglers)
 {
-	if (!stragglers->read)
+	if (!stragglers->read && stragglers->enclosed)
+		complain(
+			"These traces report when operations were enqueued or had ended, but not when they started; give a trace of PyTorch's profiler for each rank.");
+	else if (!stragglers->read)
 		complain(
 			"These traces contain no collective operations of several ranks; give a trace of PyTorch's profiler for each rank.");
 	else if (stragglers->incomplete == stragglers->read)
