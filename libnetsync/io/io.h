@@ -468,6 +468,8 @@ extern const struct trace_reader tracedat_reader;
 extern const struct trace_reader perf_reader;
 extern const struct trace_reader pcap_reader;
 extern const struct trace_reader kineto_reader;
+extern const struct trace_reader flight_reader;
+extern const struct trace_reader inspector_reader;
 extern const struct trace_reader pftrace_reader;
 extern const struct trace_reader retis_reader;
 extern const struct trace_reader otlp_reader;

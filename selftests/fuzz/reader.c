@@ -14,8 +14,11 @@
 
 #include <netsync-io.h>
 
+/* End of the file's name, which dumps of the flight recorder need. */
+#define RANK "_0"
+
 /* The trace file is in memory. The process that creates the file removes it at its own end. */
-static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX";
+static char named[] = "host=/dev/shm/netsync-fuzz-XXXXXX" RANK;
 static char *const path = named + sizeof("host=") - 1;
 static char copy[sizeof(named) + sizeof(".copy")];
 static int file = -1;
@@ -28,7 +31,7 @@ static void remove_file(void)
 static int put_input_file(const uint8_t *data, size_t size)
 {
 	if (file < 0) {
-		file = mkstemp(path);
+		file = mkstemps(path, sizeof(RANK) - 1);
 		snprintf(copy, sizeof(copy), "%s.copy", path);
 		atexit(remove_file);
 	}

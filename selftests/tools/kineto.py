@@ -134,8 +134,9 @@ class Cluster:
         return paths
 
 
-def errors(folder, result, cluster, *arguments):
-    """Return (error, bound) in ns for each host but the reference, at ten times."""
+def errors(folder, result, cluster, *arguments, unknown=False):
+    """Return (error, bound) in ns for each host but the reference, at ten times. If @unknown, times
+    without a bound are left out."""
     model = folder / "sync.json"
     model.write_text(json.dumps(result))
     reference = cluster.clocks[result["reference"]]
@@ -148,7 +149,7 @@ def errors(folder, result, cluster, *arguments):
                    *(clock.at(t) for t in times)).expect(0)
         lines = [line.split() for line in done.out.splitlines()]
         found += [(int(line[0]) - reference.at(t), int(line[1]))
-                  for line, t in zip(lines, times)]
+                  for line, t in zip(lines, times) if not unknown or line[1] != "unknown"]
     return found
 
 
