@@ -13,8 +13,8 @@
 /* Size of the buffer of decompressed bytes. Chosen. */
 #define PICKLE_BUFFER ((size_t)64 << 10)
 /*
- * Maximum number of values on the stack, and of values that are kept for later. Chosen: a dump has
- * 20,000 operations at most, and a few texts for each. 4 million values need 160 MiB.
+ * Maximum number of values on the stack, and of values that are kept for later. Chosen: a dump
+ * usually has some 1,000 operations, and a few values for each. 4 million values need 160 MiB.
  */
 #define PICKLE_MAX_VALUES ((size_t)4 << 20)
 /* Maximum size of a text (bytes). Chosen: the ranks of a job of 100,000 ranks need 0.8 MB. */
