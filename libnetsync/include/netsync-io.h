@@ -156,6 +156,14 @@ int netsync_io_add_clocks(struct netsync_io *io, const char *path, int strict);
 void netsync_io_set_split_netns(struct netsync_io *io, int split);
 
 /*
+ * If @split is not 0, treat every rank of a job as a host of its own in profiles that are added
+ * from now on, such as "web/rank3". The profiler converts the times of each GPU separately, so the
+ * GPUs of a machine may have different clocks. Traces with a given name, and traces read on other
+ * machines, are not split.
+ */
+void netsync_io_set_split_gpus(struct netsync_io *io, int split);
+
+/*
  * Read up to @jobs traces at a time. The default of 0 stands for the number of processors that
  * this process may use; with 1, traces are read one after the other. If there are more jobs
  * than traces, the streams of a CTF trace are divided among several processes. Text files are

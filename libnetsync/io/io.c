@@ -634,6 +634,11 @@ void netsync_io_set_split_netns(struct netsync_io *io, int split)
 	io->split_netns = split;
 }
 
+void netsync_io_set_split_gpus(struct netsync_io *io, int split)
+{
+	io->split_gpus = split;
+}
+
 void netsync_io_set_jobs(struct netsync_io *io, uint32_t jobs)
 {
 	io->jobs = jobs;

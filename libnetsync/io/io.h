@@ -66,6 +66,7 @@ struct netsync_io {
 	/* Numbers of hosts that texts name, and of network namespaces, by name. */
 	struct name_table hosts;
 	bool split_netns;   /* whether each network namespace is a host */
+	bool split_gpus;    /* whether each rank of a job is a host */
 	unsigned int jobs;  /* number of traces read at a time; 0: one per processor */
 	int64_t timeout_ms; /* longest wait without progress (ms), or 0 for the default */
 	struct disk *disk;  /* the process that reads files */

@@ -84,6 +84,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
                                  c_size_t),
     "netsync_io_set_window": (c_int, c_void_p, POINTER(s.netsync_io_window)),
     "netsync_io_watch_relations": (None, c_void_p, s.relation_func, c_void_p),
+    "netsync_io_set_split_gpus": (None, c_void_p, c_int),
     "netsync_io_set_split_netns": (None, c_void_p, c_int),
     "netsync_io_set_part": (c_int, c_void_p, POINTER(s.netsync_io_part)),
     "netsync_io_save_counts": (c_int, c_void_p, s.write_func, c_void_p),

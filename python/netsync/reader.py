@@ -172,6 +172,10 @@ class Reader:
         """Treat every network namespace as a separate host."""
         self._handle.call(self._io.netsync_io_set_split_netns, split)
 
+    def split_gpus(self, split: bool = True) -> None:
+        """Treat every rank in profiles that are added from now on as a separate host."""
+        self._handle.call(self._io.netsync_io_set_split_gpus, split)
+
     def jobs(self, number: int) -> None:
         """Read this many traces at a time. The default of 0 is the number of processors."""
         self._handle.call(self._io.netsync_io_set_jobs, number)

@@ -18,8 +18,8 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
          packets: Union[Text, Iterable[Text]] = (),
          clocks: Union[Text, Iterable[Text]] = (),
          addresses: Union[str, Iterable[str]] = (),
-         split_netns: bool = False, strict: bool = False, jobs: int = 0,
-         timeout_ns: int = 0,
+         split_netns: bool = False, split_gpus: bool = False, strict: bool = False,
+         jobs: int = 0, timeout_ns: int = 0,
          begin_ns: Optional[int] = None, end_ns: Optional[int] = None, limit: Limit = Limit.AT,
          method: Union[str, Method] = Method.AUTO, reference: Optional[str] = None,
          max_skew_ppm: float = 0.0, max_drift_ppm_s: float = 0.0,
@@ -36,6 +36,7 @@ def sync(inputs: Union[Text, Iterable[Text]] = (), *,
     reader = Reader(synchronization, warn or said.append)
     try:
         reader.timeout(timeout_ns)
+        reader.split_gpus(split_gpus)
         for what in as_list(inputs):
             reader.add(what)
         for add, paths in ((reader.add_messages, messages), (reader.add_packets, packets),

@@ -100,6 +100,16 @@ const struct option_row solve_options[] = {
 	OPTIONS_END
 };
 
+/* Parse whose clock is a host: sets a bool if it is that of each GPU. */
+static bool parse_clock_option(void *at, const struct option_row *row, const char *value)
+{
+	*(bool *)at = !strcmp(value, "gpu");
+	if (*(bool *)at || !strcmp(value, "host"))
+		return true;
+	complain("--%s %s: give gpu or host.", row->name, value);
+	return false;
+}
+
 const struct option_row input_options[] = {
 	OPTION("messages", 0, "FILE", "read messages, in lines: sender receiver send_ns recv_ns",
 	       parse_messages_option),
@@ -116,6 +126,10 @@ const struct option_row input_options[] = {
 	       parse_address_option),
 	OPTION("split-netns", 0, NULL, "treat every network namespace as a separate host",
 	       parse_flag_option, .at = offsetof(struct input, split_netns)),
+	OPTION("clock", 0, "WHOSE",
+	       "treat the clock of every GPU in profiles as a separate host\n"
+	       "(gpu), or all GPUs of a host as one (host, the default)",
+	       parse_clock_option, .at = offsetof(struct input, split_gpus)),
 	OPTION("jobs", 'j', "N",
 	       "read N traces at a time, and estimate with N threads\n"
 	       "(default: " JOBS_VARIABLE ", or the number of CPUs)",
@@ -349,6 +363,7 @@ static bool read_all_inputs(const struct input *input, struct netsync *ns, struc
 
 	netsync_io_set_warn(io, print_input_warning, (void *)input);
 	netsync_io_set_split_netns(io, input->split_netns);
+	netsync_io_set_split_gpus(io, input->split_gpus);
 	netsync_io_set_jobs(io, jobs);
 	netsync_io_set_timeout(io, input->timeout_ns);
 	open_remote_traces(input, io);

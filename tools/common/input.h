@@ -30,6 +30,7 @@ struct input {
 	int num_addresses;
 	bool strict;
 	bool split_netns;
+	bool split_gpus;	   /* whether each GPU has a clock of its own */
 	unsigned int jobs;	   /* number of traces read at the same time; 0 if not given */
 	int64_t timeout_ns;	   /* longest wait without progress, ns; 0 if not given */
 	struct time_window window; /* read only this window, on each host's own clock */

@@ -90,6 +90,20 @@ static char *find_host_in_file_name(const char *name)
 	return strndup(name, (size_t)(line - 1 - name));
 }
 
+/* Make each rank of a host a host. Return 0 or -ENOMEM. */
+static int split_kineto_host(struct trace *trace)
+{
+	const struct kineto *kineto = trace->state;
+	char *name;
+
+	if (!trace->io->split_gpus || !trace->host_name || kineto->rank < 0)
+		return 0;
+	name = io_format("%s/rank%lld", trace->host_name, (long long)kineto->rank);
+	free(trace->host_name);
+	trace->host_name = name;
+	return name ? 0 : -ENOMEM;
+}
+
 /* Name the host: as the trace does, or as the file is named; or each rank is a host. */
 static int name_kineto_host(struct trace *trace)
 {
@@ -102,6 +116,8 @@ static int name_kineto_host(struct trace *trace)
 	kineto->host_name = NULL;
 	if (!trace->host_name)
 		trace->host_name = find_host_in_file_name(file);
+	if (split_kineto_host(trace))
+		return -ENOMEM;
 	if (!trace->host_name && kineto->rank >= 0)
 		trace->host_name = io_format("rank%lld", (long long)kineto->rank);
 	if (!trace->host_name)

@@ -325,7 +325,7 @@ static void warn_of_odd_times(struct netsync_io *io)
 
 	if (count->num)
 		io_warn(io,
-			"In %llu collective operations, ranks of one host end before others of this host start, so they have different clocks (the first is %s of group %s, on %s); make each rank a host, with NAME=FILE.",
+			"In %llu collective operations, ranks of one host end before others of this host start, so they have different clocks (the first is %s of group %s, on %s); make each rank a host, with --clock gpu or NAME=FILE.",
 			(unsigned long long)count->num, count->what->text, count->group->text,
 			relation_get_host_name(io, count->unordered));
 	count = &io->relations->apart;
