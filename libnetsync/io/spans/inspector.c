@@ -26,6 +26,7 @@
 #include "io/spans/decimal.h"
 #include "io/spans/operations.h"
 #include "io/spans/scan.h"
+#include "io/spans/span-name.h"
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/number.h"
@@ -37,22 +38,28 @@
 #define INSPECTOR_DIGITS 3
 #define INSPECTOR_OMITTED_NS 999
 
-/* An object of the file, and later the operation that it describes. */
+/* The operation that an object of the file describes. */
 struct inspector_record {
 	uint64_t communicator, kind; /* hashes */
 	int64_t rank, ranks;
 	int64_t number; /* of the operation, among those of its kind and communicator */
 	int64_t size;	/* bytes */
 	int64_t start_ns, stop_ns,
-		end_ns; /* coll_start_ts, coll_stop_ts, the last kernel_stop_ts */
+		end_ns;			 /* coll_start_ts, coll_stop_ts, the last kernel_stop_ts */
+	const struct name *group, *what; /* in rank_operations.names */
 	bool is_operation, has_times;
 	bool lacks_end; /* a channel has no kernel_stop_ts */
+};
+
+/* Texts of an object. */
+struct inspector_texts {
 	char group[SPAN_NAME_SIZE], what[SPAN_NAME_SIZE], host[SPAN_NAME_SIZE];
 };
 
 struct inspector {
 	struct json_scan scan;
 	struct inspector_record record; /* of the object that is being read */
+	struct inspector_texts texts;	/* of the same object */
 	struct inspector_record *list;
 	size_t num, room;
 	struct rank_operations operations;
@@ -116,7 +123,7 @@ static int scan_header_member(struct inspector *inspector)
 	struct inspector_record *record = &inspector->record;
 
 	if (scan_is_key(&inspector->scan, "id"))
-		return scan_inspector_text(inspector, record->group);
+		return scan_inspector_text(inspector, inspector->texts.group);
 	if (scan_is_key(&inspector->scan, "rank"))
 		return scan_inspector_number(inspector, 0, &record->rank);
 	if (scan_is_key(&inspector->scan, "n_ranks"))
@@ -127,7 +134,7 @@ static int scan_header_member(struct inspector *inspector)
 static int scan_metadata_member(struct inspector *inspector)
 {
 	if (scan_is_key(&inspector->scan, "hostname"))
-		return scan_inspector_text(inspector, inspector->record.host);
+		return scan_inspector_text(inspector, inspector->texts.host);
 	return scan_skip(&inspector->scan);
 }
 
@@ -172,7 +179,7 @@ static int scan_operation_member(struct inspector *inspector)
 
 	if (scan_is_key(&inspector->scan, "coll") || scan_is_key(&inspector->scan, "p2p")) {
 		record->is_operation = true;
-		return scan_inspector_text(inspector, record->what);
+		return scan_inspector_text(inspector, inspector->texts.what);
 	}
 	if (scan_is_key(&inspector->scan, "coll_sn"))
 		return scan_inspector_number(inspector, 0, &record->number);
@@ -202,45 +209,62 @@ static int scan_record_member(struct inspector *inspector)
 	return ret < 0 ? ret : 1;
 }
 
-/* Keep the operation of the object that was read, if it can be used. */
-static int keep_inspector_record(struct inspector *inspector)
+/* Why can the operation of the object that was read not be used? */
+static enum operation_unused check_inspector_record(const struct inspector *inspector)
+{
+	const struct inspector_record *record = &inspector->record;
+	bool has_sizes;
+	const enum operation_unused why = operations_find_kind(inspector->texts.what, &has_sizes);
+
+	if (why != OPERATION_NUM_UNUSED)
+		return why;
+	if (record->rank < 0 || record->rank > INT32_MAX || record->ranks < 2 ||
+	    record->ranks > INT32_MAX || record->number < 0 || !*inspector->texts.group)
+		return OPERATION_NO_GROUP;
+	if (record->size <= 0)
+		return OPERATION_EMPTY_PARTS;
+	if (record->has_times && (record->start_ns <= 0 || record->stop_ns < record->start_ns ||
+				  record->end_ns > INT64_MAX - INSPECTOR_OMITTED_NS))
+		return OPERATION_BAD_TIME;
+	return OPERATION_NUM_UNUSED;
+}
+
+static int add_inspector_record(struct inspector *inspector)
 {
 	struct inspector_record *record = &inspector->record;
-	struct rank_operations *operations = &inspector->operations;
-	bool has_sizes;
-	enum operation_unused why;
+	const struct inspector_texts *texts = &inspector->texts;
+
+	record->communicator = hash_text((uint64_t)record->ranks, texts->group);
+	record->kind = hash_text(0, texts->what);
+	record->group = span_name_keep(&inspector->operations.names, texts->group);
+	record->what = span_name_keep(&inspector->operations.names, texts->what);
+	if (!record->group || !record->what ||
+	    array_grow(&inspector->list, &inspector->room, inspector->num, sizeof(*record)))
+		return -ENOMEM;
+	inspector->list[inspector->num++] = *record;
+	return 0;
+}
+
+/* Keep the operation of the object that was read, if it can be used. Return 0 or -ENOMEM. */
+static int keep_inspector_record(struct inspector *inspector)
+{
+	const enum operation_unused why = check_inspector_record(inspector);
 
 	/* Other objects count lost operations, or describe the threads that send data. */
-	if (!record->is_operation)
+	if (!inspector->record.is_operation)
 		return 0;
 	if (!*inspector->host)
-		memcpy(inspector->host, record->host, sizeof(inspector->host));
-	why = operations_find_kind(record->what, &has_sizes);
-	if (why == OPERATION_NUM_UNUSED &&
-	    (record->rank < 0 || record->rank > INT32_MAX || record->ranks < 2 ||
-	     record->ranks > INT32_MAX || record->number < 0 || !*record->group))
-		why = OPERATION_NO_GROUP;
-	if (why == OPERATION_NUM_UNUSED && record->size <= 0)
-		why = OPERATION_EMPTY_PARTS;
-	if (why == OPERATION_NUM_UNUSED && record->has_times &&
-	    (record->start_ns <= 0 || record->stop_ns < record->start_ns ||
-	     record->end_ns > INT64_MAX - INSPECTOR_OMITTED_NS))
-		why = OPERATION_BAD_TIME;
-	if (strcmp(inspector->host, record->host)) {
+		memcpy(inspector->host, inspector->texts.host, sizeof(inspector->host));
+	if (strcmp(inspector->host, inspector->texts.host))
 		inspector->of_others++;
-	} else if (why != OPERATION_NUM_UNUSED) {
-		operations_skip(operations, why, record->what);
-	} else if (!record->has_times) {
+	else if (why != OPERATION_NUM_UNUSED)
+		operations_skip(&inspector->operations, why, inspector->texts.what);
+	else if (!inspector->record.has_times)
 		inspector->without_times++;
-	} else if (inspector->num == OPERATIONS_MAX / 4) {
-		operations->omitted++;
-	} else {
-		if (array_grow(&inspector->list, &inspector->room, inspector->num, sizeof(*record)))
-			return -ENOMEM;
-		record->communicator = hash_text((uint64_t)record->ranks, record->group);
-		record->kind = hash_text(0, record->what);
-		inspector->list[inspector->num++] = *record;
-	}
+	else if (inspector->num == OPERATIONS_MAX)
+		inspector->operations.omitted++;
+	else
+		return add_inspector_record(inspector);
 	return 0;
 }
 
@@ -260,6 +284,7 @@ static int scan_inspector_record(struct inspector *inspector)
 	inspector->record = (struct inspector_record){
 		.rank = -1, .ranks = -1, .number = -1, .size = -1, .start_ns = -1, .stop_ns = -1
 	};
+	inspector->texts = (struct inspector_texts){ .what = "" };
 	if (ret > 0)
 		ret = scan_inspector_object(inspector, scan_record_member);
 	if (ret > 0 && keep_inspector_record(inspector))
@@ -368,10 +393,11 @@ static int add_inspector_operation(struct inspector *inspector,
 	if (!(new.role &SPAN_AFTER))
 		new.end_ns = new.start_ns;
 	if (new.end_ns < new.start_ns) {
-		operations_skip(&inspector->operations, OPERATION_BAD_TIME, record->what);
+		operations_skip(&inspector->operations, OPERATION_BAD_TIME, record->what->text);
 		return 0;
 	}
-	return operations_add(&inspector->operations, &new, record->group, record->what);
+	return operations_add(&inspector->operations, &new, record->group->text,
+			      record->what->text);
 }
 
 /* Make operations of @num records of a communicator, in order of their starts. */
@@ -385,7 +411,7 @@ static int add_communicator_operations(struct inspector *inspector,
 	if (!has_inspector_order(records, num)) {
 		for (size_t i = 0; i < num; i++)
 			operations_skip(&inspector->operations, OPERATION_REPEATED,
-					records[i].what);
+					records[i].what->text);
 		return 0;
 	}
 	for (size_t i = 0; i < num && !ret; i++) {
