@@ -211,6 +211,19 @@ static int find_flight_rank(struct trace *trace)
 	return trace->host_name && trace->clock_name ? 1 : -ENOMEM;
 }
 
+/* Warn if no operation has an end, as in dumps of gloo. */
+static void warn_of_missing_ends(struct trace *trace)
+{
+	const struct flight *flight = trace->state;
+
+	for (size_t i = 0; i < flight->operations.num; i++)
+		if (flight->operations.operation[i].role & SPAN_AFTER)
+			return;
+	io_warn(trace->io,
+		"%s: the dump does not report when operations had ended, so they limit the clock of this rank on one side only; give dumps of NCCL.",
+		trace->path);
+}
+
 /* Read the dump. Return as open() of a reader. */
 static int open_flight_file(struct trace *trace)
 {
@@ -235,6 +248,7 @@ static int open_flight_file(struct trace *trace)
 			trace->path);
 		return 0;
 	}
+	warn_of_missing_ends(trace);
 	trace->has_wall = true;
 	trace->has_network = true;
 	return 1;
