@@ -206,4 +206,4 @@ class Cluster(kineto.Cluster):
 if __name__ == "__main__":
     new = pathlib.Path(sys.argv[1])
     new.mkdir()
-    Cluster(num=400, seed=3).write_dumps(new)
+    Cluster(hosts=2, num=600, seed=3).write_dumps(new)
