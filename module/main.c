@@ -39,13 +39,13 @@ module_param_cb(attached, &attached_ops, NULL, 0444);
 MODULE_PARM_DESC(attached,
 	"Comma-separated list of the enabled events that are being recorded (read-only)");
 
-static int missed_get(char *page, const struct kernel_param *kp)
+static int get_missed_count(char *page, const struct kernel_param *kp)
 {
 	return sysfs_emit(page, "%lu\n", netsync_sockets_missed());
 }
 
 static const struct kernel_param_ops missed_ops = {
-	.get = missed_get,
+	.get = get_missed_count,
 	.set = refuse_write,
 };
 module_param_cb(missed, &missed_ops, NULL, 0444);
