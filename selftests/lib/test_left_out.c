@@ -16,7 +16,7 @@
 /* Offset of host 1 from host 0 at a true time, ns. */
 typedef double (*ahead_fn)(double t);
 
-static double keep_right(double t)
+static double compute_no_offset(double t)
 {
 	(void)t;
 	return 0;
@@ -121,7 +121,7 @@ static void test_messages_between_truth_and_curve(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++)
-		check_bound_holds(&(struct world){ .ahead = keep_right,
+		check_bound_holds(&(struct world){ .ahead = compute_no_offset,
 						   .delay = { 80e3, 80e3 },
 						   .wrong = 0.005 },
 				  seed);
@@ -130,7 +130,7 @@ static void test_messages_between_truth_and_curve(void **state)
 /* If the number of wrong messages exceeds the limit, there is no bound. */
 static void test_too_many(void **state)
 {
-	struct world w = { .ahead = keep_right, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
+	struct world w = { .ahead = compute_no_offset, .delay = { 80e3, 80e3 }, .wrong = 0.05 };
 	struct pair_bound b;
 
 	(void)state;
@@ -171,7 +171,7 @@ static void test_quick_at_beginning(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
 		const struct world w = {
-			.ahead = keep_right,
+			.ahead = compute_no_offset,
 			.delay = { 200e3, 200e3 },
 			.probes = (int)seed * 3,
 		};

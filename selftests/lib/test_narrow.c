@@ -22,7 +22,7 @@ static double slew_for_seconds(double t)
 	return 5e-6 * (fmin(fmax(t - 290e9, 0), 10e9) - fmin(fmax(t - 300e9, 0), 10e9));
 }
 
-static double stay_steady(double t)
+static double compute_no_slew(double t)
 {
 	(void)t;
 	return 0;
@@ -110,7 +110,7 @@ static void test_steady_clock(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct pair_bound b;
 
-		make_narrow_bound(&b, stay_steady, seed);
+		make_narrow_bound(&b, compute_no_slew, seed);
 		assert_true(b.usable);
 		assert_int_equal(b.bound.parts, 1);
 		assert_int_equal(b.bound.part[0].num_segments, 1);
@@ -130,7 +130,7 @@ static void test_messages_faster_for_minutes(void **state)
 		struct pairs ps = { 0 };
 		struct pair_bound b;
 
-		talk_at_random_times(&ps, stay_steady, 3);
+		talk_at_random_times(&ps, compute_no_slew, 3);
 		for (int64_t t = 300; t < 310; t++) {
 			for (uint32_t way = 0; way < (uint32_t)ways; way++) {
 				struct endpoint from = { way, 0, t * (int64_t)1e9 };
@@ -158,7 +158,7 @@ static void test_margin_of_pair(void **state)
 	double margin;
 
 	(void)state;
-	talk_at_random_times(&ps, stay_steady, 1);
+	talk_at_random_times(&ps, compute_no_slew, 1);
 	for (int way = 0; way < 2; way++)
 		assert_int_equal(
 			left_out_find(&l[way], &ps.pair[0]->direction[way], way, both, false), 0);

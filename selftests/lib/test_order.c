@@ -4,7 +4,7 @@
 #include "curve/order.h"
 #include "staged.h"
 
-static double stay_constant(double t)
+static double compute_zero_offset(double t)
 {
 	(void)t;
 	return 0;
@@ -13,7 +13,7 @@ static double stay_constant(double t)
 /* A clock whose curvature is at the limit of this drift, 1 / ns. */
 #define DRIFT 2e-15
 
-static double bend_in_order_test(double t)
+static double compute_bending_offset(double t)
 {
 	return 2e6 * sin(2 * M_PI * t / 200e9);
 }
@@ -24,10 +24,10 @@ static void test_knots_of_straight_clock(void **state)
 	struct host_fit k;
 
 	(void)state;
-	staged_init(&k, &s, stay_constant);
+	staged_init(&k, &s, compute_zero_offset);
 	assert_int_equal(order_choose(&k), 0);
 	assert_int_equal(k.intervals, 0);
-	assert_true(staged_find_worst_error(&k, stay_constant, -1e18) < 0.1 * DELAY);
+	assert_true(staged_find_worst_error(&k, compute_zero_offset, -1e18) < 0.1 * DELAY);
 	staged_end(&k, &s);
 }
 
@@ -37,12 +37,12 @@ static void test_knots_of_bending_clock(void **state)
 	struct host_fit k;
 
 	(void)state;
-	staged_init(&k, &s, bend_in_order_test);
+	staged_init(&k, &s, compute_bending_offset);
 	k.drift = DRIFT;
 	assert_int_equal(order_choose(&k), 0);
 	/* A line has an error of 2 ms, and two knot intervals for each period are not enough. */
 	assert_true(k.intervals > 4 && k.intervals < 100);
-	assert_true(staged_find_worst_error(&k, bend_in_order_test, -1e18) < 0.5 * DELAY);
+	assert_true(staged_find_worst_error(&k, compute_bending_offset, -1e18) < 0.5 * DELAY);
 	staged_end(&k, &s);
 }
 
@@ -57,14 +57,15 @@ static void test_start_from_other_hosts(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		staged_init(&k, &s, i ? bend_in_order_test : stay_constant);
+		staged_init(&k, &s, i ? compute_bending_offset : compute_zero_offset);
 		k.drift = DRIFT;
 		k.correction->others = 64;
 		assert_int_equal(order_choose(&k), 0);
 		assert_true(i ? k.intervals > 4 && k.intervals < 100 : k.intervals == 0);
 		assert_true(k.correction->tried > 4);
-		assert_true(staged_find_worst_error(&k, i ? bend_in_order_test : stay_constant,
-						    -1e18) < 0.5 * DELAY);
+		assert_true(staged_find_worst_error(
+				    &k, i ? compute_bending_offset : compute_zero_offset, -1e18) <
+			    0.5 * DELAY);
 		staged_end(&k, &s);
 	}
 }
@@ -76,7 +77,7 @@ static void test_strayed_fits(void **state)
 	struct host_fit k;
 
 	(void)state;
-	staged_init(&k, &s, stay_constant);
+	staged_init(&k, &s, compute_zero_offset);
 	for (size_t i = 0; i < k.obs.num; i++)
 		k.obs.obs[i].y = 0;
 	assert_int_equal(order_choose(&k), 0);
@@ -95,7 +96,7 @@ static void test_settled_number_of_knots(void **state)
 	size_t intervals;
 
 	(void)state;
-	staged_init(&k, &s, bend_in_order_test);
+	staged_init(&k, &s, compute_bending_offset);
 	k.drift = DRIFT;
 	assert_int_equal(order_choose(&k), 0);
 	intervals = k.intervals;
@@ -103,7 +104,7 @@ static void test_settled_number_of_knots(void **state)
 	k.obs.obs[k.obs.direction[0].bin[77].from].y -= 1e6;
 	assert_int_equal(order_choose(&k), 0);
 	assert_int_equal(k.intervals, intervals);
-	assert_true(staged_find_worst_error(&k, bend_in_order_test, -1e18) < 0.5 * DELAY);
+	assert_true(staged_find_worst_error(&k, compute_bending_offset, -1e18) < 0.5 * DELAY);
 	staged_end(&k, &s);
 }
 
@@ -114,7 +115,7 @@ static void test_settled_first(void **state)
 	struct host_fit k;
 
 	(void)state;
-	staged_init(&k, &s, bend_in_order_test);
+	staged_init(&k, &s, compute_bending_offset);
 	k.drift = DRIFT;
 	k.intervals = 8;
 	k.correction->settled = true;
@@ -133,7 +134,7 @@ static void test_cost_of_knots(void **state)
 	struct fit f;
 
 	(void)state;
-	staged_init(&k, &s, bend_in_order_test);
+	staged_init(&k, &s, compute_bending_offset);
 	k.drift = DRIFT;
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(order_fit(&k, &f, i ? 16 : 0, &cost[i]), 0);

@@ -502,8 +502,8 @@ static void test_set_is_not_forgotten(void **state)
  * Exchange messages between a host and a third host, whose clock is not steered and has no
  * readings.
  */
-static void ask_third(struct world *w, const struct machine *third, int host, int64_t from,
-		      int64_t to)
+static void exchange_with_third_host(struct world *w, const struct machine *third, int host,
+				     int64_t from, int64_t to)
 {
 	const struct machine *m = &w->m[host];
 
@@ -543,7 +543,7 @@ static void set_is_not_excused(void **state)
 		steer_clock(&w.m[one], compute_raw_time(&w.m[one], set), 1, i & 2 ? SEC : -SEC);
 		push_sampled_readings(&w, 0, SPAN - less, &s);
 		exchange_messages(&w, 0, SPAN);
-		ask_third(&w, &third, one, 0, SPAN - less);
+		exchange_with_third_host(&w, &third, one, 0, SPAN - less);
 		for (int solved = 0; solved < 2; solved++) {
 			assert_int_equal(netsync_solve(w.ns, &opt), 0);
 			clock = netsync_host_clock(w.ns, one);
