@@ -370,7 +370,7 @@ static int fill_addresses(struct matcher *m, struct packet_record *s,
 	s->addr[0] = hash_owned_address(m, p->saddr);
 	s->addr[1] = hash_owned_address(m, p->daddr);
 	own = s->addr[s->dir == NETSYNC_IN];
-	if (owners_knows(&m->owners, s->host, own))
+	if (owners_contain_address(&m->owners, s->host, own))
 		return 0;
 	if (array_grow(&m->owned, &m->owned_room, m->num_owned, sizeof(*m->owned)))
 		return -ENOMEM;

@@ -43,7 +43,7 @@ static struct address_owner *find_owner_slot(const struct address_owners *owners
 	return NULL;
 }
 
-bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address)
+bool owners_contain_address(const struct address_owners *owners, uint32_t host, uint32_t address)
 {
 	const struct address_owner *a = find_owner_slot(owners, address);
 

@@ -24,7 +24,7 @@ int owners_init(struct address_owners *owners);
 void owners_learn(struct address_owners *owners, uint32_t host, uint32_t address);
 
 /* Return whether the owner is already known, so that owners_learn() would change nothing. */
-bool owners_knows(const struct address_owners *owners, uint32_t host, uint32_t address);
+bool owners_contain_address(const struct address_owners *owners, uint32_t host, uint32_t address);
 
 /* Return the host that owns an address, or NO_PEER. */
 uint32_t owners_find(const struct address_owners *owners, uint32_t address);

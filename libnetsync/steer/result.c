@@ -133,8 +133,8 @@ static int64_t add_ns_clamped(int64_t t, double by)
  */
 static void widen_span(struct translation *t)
 {
-	const struct range host = steering_span(t->host);
-	const struct range ref = steering_span(t->reference);
+	const struct range host = steering_get_span(t->host);
+	const struct range ref = steering_get_span(t->reference);
 	struct range r = t->span;
 	double most = fmax((double)((__int128)r.hi - r.lo), REACH);
 

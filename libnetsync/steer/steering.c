@@ -719,7 +719,7 @@ bool steering_has_unreported(const struct steering *s, struct range span)
 	return false;
 }
 
-struct range steering_span(const struct steering *s)
+struct range steering_get_span(const struct steering *s)
 {
 	const struct polyline *map = &s->map;
 	struct range r = { INT64_MAX, INT64_MIN };

@@ -152,7 +152,7 @@ bool steering_is_doubt_open(const struct steering *s, const struct raw_doubt *d)
 /*
  * Return the range of all readings and untrusted intervals. The range is empty if there are none.
  */
-struct range steering_span(const struct steering *s);
+struct range steering_get_span(const struct steering *s);
 
 /*
  * Is steering unreported at some of the host's times in @span that no untrusted interval covers?

@@ -114,7 +114,7 @@ static void write_unsent_commands(struct receiver *r)
 	memmove(r->unsent, r->unsent + num, r->num_unsent);
 }
 
-bool receiver_tell(struct receiver *r, const void *data, size_t size)
+bool receiver_send_data(struct receiver *r, const void *data, size_t size)
 {
 	if (r->unsent_room - r->num_unsent < size) {
 		const size_t room = 2 * r->unsent_room + size;

@@ -28,7 +28,7 @@ void receiver_free(struct receiver *receiver);
 bool receiver_next_record(struct receiver *receiver, struct worker_head *head,
 			  const char **payload);
 /* Queue data for the server. Send as much as the connection accepts. */
-bool receiver_tell(struct receiver *receiver, const void *data, size_t size);
+bool receiver_send_data(struct receiver *receiver, const void *data, size_t size);
 const char *receiver_get_why(const struct receiver *receiver);
 uint64_t receiver_get_bytes(const struct receiver *receiver);
 

@@ -70,7 +70,7 @@ static void send_turn_command(const struct served_trace *t, uint32_t flag, int64
 	uint8_t bytes[STREAM_TURN_SIZE];
 
 	stream_put_turn(bytes, &(struct stream_turn){ t->number | flag, time_ns });
-	receiver_tell(t->served->receiver, bytes, sizeof(bytes));
+	receiver_send_data(t->served->receiver, bytes, sizeof(bytes));
 }
 
 static void read_served_ahead(struct trace *trace, int64_t until_ns)
