@@ -354,7 +354,7 @@ static int read_live_capture(struct live_input *live, struct live_capture *captu
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret < 0) {
-		io_warn(live->io, "%s The other captures are followed further.",
+		io_warn(live->io, "%s netsync continues to follow the other captures.",
 			netsync_io_error(live->io));
 		io_forget_error(live->io);
 		trace->info.damaged++;

@@ -217,7 +217,7 @@ static int identify_rpc_file(struct rpc_copy *copy)
 	return copy->file.format ?
 		       0 :
 		       io_fail(copy->task.io, -EPROTONOSUPPORT,
-			       "%s: this is no file of OTLP, Jaeger or Zipkin.", copy->task.from);
+			       "%s: not a file of OTLP, Jaeger or Zipkin spans.", copy->task.from);
 }
 
 static int copy_rpc_spans(void *arg)

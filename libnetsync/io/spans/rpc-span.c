@@ -288,7 +288,7 @@ static int scan_rpc_text(struct rpc_file *file)
 	if (!ret)
 		return 0;
 	if (ret > 0 && ret != file->format->first) {
-		file->scan.problem = "a text of another kind begins there";
+		file->scan.problem = "unexpected JSON begins there";
 		return -EILSEQ;
 	}
 	return ret < 0 ? ret : file->format->scan(file);
