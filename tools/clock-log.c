@@ -141,7 +141,7 @@ static int write_clock_log(const struct log *log)
 			continue;
 		if (!write_readings(log, watch, &is_set,
 				    log->utc && number++ % READINGS_PER_UTC == 0)) {
-			complain_of_standard_output();
+			complain_about_standard_output();
 			status = EXIT_BAD;
 		}
 	}

@@ -114,16 +114,16 @@ static void print_command_list(FILE *out)
 }
 
 /* Suggest the command with the most similar name. */
-static void complain_of_unknown(const char *name)
+static void complain_about_unknown(const char *name)
 {
 	struct nearest nearest = { .typed = name };
 
 	for (size_t i = 0; i < NUM_COMMANDS; i++)
 		if (commands[i].summary)
-			nearest_try(&nearest, commands[i].command.name);
+			nearest_consider_word(&nearest, commands[i].command.name);
 	for (size_t i = 0; i < externals.num; i++)
 		if (!find_command(externals.list[i]))
-			nearest_try(&nearest, externals.list[i]);
+			nearest_consider_word(&nearest, externals.list[i]);
 	if (nearest.word)
 		complain(
 			"unknown command \"%s\"; did you mean \"%s\"? Run \"netsync --help\" for a list.",
@@ -133,7 +133,7 @@ static void complain_of_unknown(const char *name)
 }
 
 /* Report that the program of a command is not installed. */
-static int complain_of_absent(const char *name)
+static int complain_about_absent(const char *name)
 {
 	const struct known_command *known = find_command(name);
 
@@ -141,7 +141,7 @@ static int complain_of_absent(const char *name)
 		complain("netsync %s is in the package %s, which is not installed.", name,
 			 known->package);
 	else
-		complain_of_unknown(name);
+		complain_about_unknown(name);
 	return EXIT_BAD;
 }
 
@@ -156,7 +156,7 @@ static int show_page(const char *name)
 		return EXIT_BAD;
 	}
 	if (!is_built_in(known) && !is_external(&externals, name))
-		return complain_of_absent(name);
+		return complain_about_absent(name);
 	if (asprintf(&page, PROGRAM_PREFIX "%s", name) < 0) {
 		complain_no_memory();
 		return EXIT_BAD;
@@ -194,7 +194,7 @@ static int dispatch_other(int argc, char **argv, int err)
 	if (!strcmp(argv[1], "help"))
 		return show_page(argv[2]);
 	if (err == ENOENT && !is_external(&externals, argv[1]))
-		return complain_of_absent(argv[1]);
+		return complain_about_absent(argv[1]);
 	complain(PROGRAM_PREFIX "%s: this program cannot be run: %s.", argv[1], strerror(err));
 	return EXIT_BAD;
 }

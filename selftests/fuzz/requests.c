@@ -67,7 +67,7 @@ struct json_object *agent_keep(struct json_object *request)
 	return answer_with_nothing(request);
 }
 
-struct json_object *agent_result(struct json_object *request)
+struct json_object *agent_store_result(struct json_object *request)
 {
 	if (strlen(member_get_text(request, "text")) > PROTOCOL_PIECE)
 		abort();
@@ -115,7 +115,7 @@ struct json_object *agent_pull(struct json_object *request)
 	return answer_with_nothing(request);
 }
 
-struct json_object *agent_doctor(struct json_object *request)
+struct json_object *agent_check_machine(struct json_object *request)
 {
 	return answer_with_nothing(request);
 }

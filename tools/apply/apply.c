@@ -151,7 +151,7 @@ static bool find_copy_place(const struct apply_run *apply, struct apply_task *ta
 	bool ok;
 
 	if (!original)
-		return complain_of_path(path);
+		return complain_about_path(path);
 	task->place = make_copy_path(apply, task->source, path);
 	ok = task->place ?
 		     make_folders_like(task->place, strlen(apply->folder.temporary) + 1, original) :
@@ -486,7 +486,7 @@ static char *get_folder_of_trace(const char *trace)
 		char *real = realpath(path, NULL);
 
 		if (!real)
-			complain_of_path(path);
+			complain_about_path(path);
 		free(path);
 		if (!real)
 			return NULL;

@@ -461,7 +461,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to)
 	struct folder_tree original;
 
 	if (!copy_in_child(&graph))
-		return complain_of_path(trace->path);
+		return complain_about_path(trace->path);
 	if (interrupted)
 		return false;
 	if (!answer->ok)

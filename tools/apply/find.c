@@ -94,7 +94,7 @@ static bool find_source_traces(struct apply_run *apply, struct apply_source *sou
 	source->real_path = realpath(source->path, NULL);
 	if (source->real_path)
 		return true;
-	return complain_of_path(source->path);
+	return complain_about_path(source->path);
 }
 
 bool apply_find_all(struct apply_run *apply)

@@ -95,7 +95,7 @@ static bool write_metadata(const char *folder, const char *text, mode_t mode)
 	if (out && fclose(out))
 		ok = false;
 	if (!ok)
-		complain_of_path(path);
+		complain_about_path(path);
 	free(path);
 	return ok;
 }

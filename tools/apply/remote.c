@@ -123,7 +123,7 @@ static bool send_result_file(struct hosts *hosts, const struct apply_remote *how
 	}
 	if (!ferror(file))
 		return true;
-	return complain_of_path(how->model);
+	return complain_about_path(how->model);
 }
 
 static void request_apply(struct hosts *hosts, const struct apply_remote *how, unsigned int which)
@@ -190,7 +190,7 @@ int apply_remotely(const struct apply_remote *how, char *const *traces, int num)
 	catch_signal(SIGTERM);
 	catch_signal(SIGHUP);
 	if (!file)
-		complain_of_path(how->model);
+		complain_about_path(how->model);
 	else if (find_apply_hosts(&hosts, traces, num))
 		status = apply_on_connected(&hosts, how, file);
 	if (file)

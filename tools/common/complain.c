@@ -47,7 +47,7 @@ void complain(const char *format, ...)
 	free(sentence);
 }
 
-bool complain_of_path(const char *path)
+bool complain_about_path(const char *path)
 {
 	complain("%s: %s.", path, strerror(errno));
 	return false;

@@ -11,7 +11,7 @@ extern const char *complainer;
 /* Print a message to stderr. The program's name precedes the message. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print a message about a file or directory. errno is the reason. Return false. */
-bool complain_of_path(const char *path);
+bool complain_about_path(const char *path);
 /* Print a message that there is not enough memory. Return false. */
 bool complain_no_memory(void);
 /* Replace each character that a terminal would interpret by '?'. */

@@ -34,7 +34,7 @@ bool make_folders_like(char *path, size_t from, const char *original)
 		*end = '\0';
 		ok = ok && (!mkdir(path, (st.st_mode & 0777) | S_IRWXU) || errno == EEXIST);
 		if (!ok)
-			complain_of_path(path);
+			complain_about_path(path);
 		*end = '/';
 		free(other);
 		if (!ok)
@@ -122,7 +122,7 @@ static bool link_entry(struct linking *linking, int from, int to, const char *na
 	int in, out;
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
-		return complain_of_path(path);
+		return complain_about_path(path);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
 		complain(
 			"%s: this is %s, which is not followed; replace it with the files of the trace.",
@@ -132,14 +132,14 @@ static bool link_entry(struct linking *linking, int from, int to, const char *na
 	}
 	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (in < 0 || fstat(in, &st)) {
-		complain_of_path(path);
+		complain_about_path(path);
 	} else if (S_ISREG(st.st_mode)) {
 		ok = link_file(linking, in, to, name, st.st_mode);
 		if (!ok && !interrupted)
-			complain_of_path(path);
+			complain_about_path(path);
 	} else if (mkdirat(to, name, (st.st_mode & 0777) | S_IRWXU) ||
 		   (out = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0) {
-		complain_of_path(path);
+		complain_about_path(path);
 	} else {
 		ok = link_folder(linking, in, out, path);
 		close(out);
@@ -162,11 +162,11 @@ static bool link_entries(struct linking *linking, DIR *folder, int to, const cha
 		    (linking->depth == 1 && !strcmp(name, linking->except)))
 			continue;
 		if (asprintf(&below, "%s/%s", path, name) < 0)
-			return complain_of_path(path);
+			return complain_about_path(path);
 		ok = !interrupted && link_entry(linking, dirfd(folder), to, name, below);
 		free(below);
 	}
-	return ok && (!errno || complain_of_path(path));
+	return ok && (!errno || complain_about_path(path));
 }
 
 static bool link_folder(struct linking *linking, int from, int to, const char *path)
@@ -178,11 +178,11 @@ static bool link_folder(struct linking *linking, int from, int to, const char *p
 	if (!folder) {
 		if (copy >= 0)
 			close(copy);
-		return complain_of_path(path);
+		return complain_about_path(path);
 	}
 	if (++linking->depth > MAX_DEPTH) {
 		errno = ELOOP;
-		ok = complain_of_path(path);
+		ok = complain_about_path(path);
 	} else {
 		ok = link_entries(linking, folder, to, path);
 	}
@@ -201,10 +201,10 @@ bool link_tree(const char *from, const char *to, const char *except, uint64_t *c
 
 	*copied = 0;
 	if (in < 0 || fstat(in, &st))
-		complain_of_path(from);
+		complain_about_path(from);
 	else if (mkdir(to, (st.st_mode & 0777) | S_IRWXU) ||
 		 (out = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		complain_of_path(to);
+		complain_about_path(to);
 	else
 		ok = link_folder(&linking, in, out, from);
 	if (in >= 0)
@@ -244,7 +244,7 @@ bool measure_tree(const char *path, struct folder_tree *tree)
 		tree->files &= entry->fts_statp->st_mode;
 		tree->bytes += entry->fts_statp->st_size;
 	}
-	return fts ? !fts_close(fts) : complain_of_path(path);
+	return fts ? !fts_close(fts) : complain_about_path(path);
 }
 
 bool restrict_tree_permissions(const char *path, const struct folder_tree *original)
@@ -263,7 +263,7 @@ bool restrict_tree_permissions(const char *path, const struct folder_tree *origi
 			ok = !chmod(entry->fts_accpath, (mode & original->folders) | S_IRWXU);
 	}
 	if (!ok)
-		complain_of_path(path);
+		complain_about_path(path);
 	if (fts)
 		fts_close(fts);
 	return ok;

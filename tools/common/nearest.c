@@ -41,7 +41,7 @@ static int measure_distance(const char *a, const char *b)
 	return last[length_b];
 }
 
-void nearest_try(struct nearest *nearest, const char *word)
+void nearest_consider_word(struct nearest *nearest, const char *word)
 {
 	const size_t length = strlen(nearest->typed), other = strlen(word);
 	int distance;

@@ -10,6 +10,6 @@ struct nearest {
 };
 
 /* Compare the mistyped word with a valid word, which must outlive @nearest. */
-void nearest_try(struct nearest *nearest, const char *word);
+void nearest_consider_word(struct nearest *nearest, const char *word);
 
 #endif

@@ -20,7 +20,7 @@
 /* ---- values ------------------------------------------------------------ */
 
 /* Print a message that says what kind of value an option needs, such as "a time". Return false. */
-static bool complain_of_value(const struct option_row *row, const char *value, const char *what)
+static bool complain_about_value(const struct option_row *row, const char *value, const char *what)
 {
 	complain("--%s %s: give %s such as %s.", row->name, value, what, row->example);
 	return false;
@@ -86,18 +86,18 @@ bool parse_ppm_option(void *at, const struct option_row *row, const char *value)
 	errno = 0;
 	*ppm = strtod(value, &end);
 	return (end != value && !*end && !errno && *ppm > 0 && *ppm < 1e6) ||
-	       complain_of_value(row, value, "a number of ppm above 0,");
+	       complain_about_value(row, value, "a number of ppm above 0,");
 }
 
 bool parse_duration_option(void *at, const struct option_row *row, const char *value)
 {
-	return parse_duration(value, at) || complain_of_value(row, value, "a time");
+	return parse_duration(value, at) || complain_about_value(row, value, "a time");
 }
 
 bool parse_positive_duration_option(void *at, const struct option_row *row, const char *value)
 {
 	return (parse_duration(value, at) && *(int64_t *)at > 0) ||
-	       complain_of_value(row, value, "a time");
+	       complain_about_value(row, value, "a time");
 }
 
 bool parse_seconds_option(void *at, const struct option_row *row, const char *value)
@@ -111,7 +111,7 @@ bool parse_seconds_option(void *at, const struct option_row *row, const char *va
 
 bool parse_bytes_option(void *at, const struct option_row *row, const char *value)
 {
-	return parse_bytes(value, at) || complain_of_value(row, value, "a size");
+	return parse_bytes(value, at) || complain_about_value(row, value, "a size");
 }
 
 /* ---- tables ------------------------------------------------------------ */
@@ -205,7 +205,7 @@ static void suggest_option(const struct options *all, const char *typed)
 			free(name);
 			return;
 		}
-		nearest_try(&nearest, all->rows[i]->name);
+		nearest_consider_word(&nearest, all->rows[i]->name);
 	}
 	if (nearest.word)
 		complain("Did you mean --%s?", nearest.word);

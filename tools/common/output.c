@@ -34,12 +34,12 @@ struct output {
 	struct stat before;
 };
 
-static bool complain_of_output(const char *path)
+static bool complain_about_output(const char *path)
 {
 	if (errno == EEXIST)
 		complain("%s: the file exists; use --force to overwrite it.", path);
 	else if (errno != ECANCELED)
-		complain_of_path(path);
+		complain_about_path(path);
 	return false;
 }
 
@@ -184,7 +184,7 @@ bool output_check(const struct destination *to)
 	if (ok)
 		ok = folder && !access(out.is_special ? out.target : folder, W_OK);
 	if (!ok)
-		complain_of_output(to->path);
+		complain_about_output(to->path);
 	free(folder);
 	free(out.target);
 	return ok;
@@ -420,7 +420,7 @@ static bool write_content_to(FILE *out, output_func *write, const void *data)
 /* Whether a failure of standard output was already reported. */
 static bool is_said;
 
-bool complain_of_standard_output(void)
+bool complain_about_standard_output(void)
 {
 	if (!is_said && errno != EPIPE && errno != ECANCELED)
 		complain("standard output: %s.",
@@ -436,14 +436,14 @@ bool output_write(const struct destination *to, output_func *write, const void *
 
 	if (!to->path) {
 		note_partial_output("the output is incomplete");
-		return write_content_to(stdout, write, data) || complain_of_standard_output();
+		return write_content_to(stdout, write, data) || complain_about_standard_output();
 	}
 	ok = open_output(&out, to->force) && write_content_to(out.file, write, data) &&
 	     complete_output(&out);
 	discard_output(&out);
 	if (ok)
 		note_partial_output("the file was already complete");
-	return ok || complain_of_output(to->path);
+	return ok || complain_about_output(to->path);
 }
 
 void output_begin(void)
@@ -466,18 +466,18 @@ int output_end(int status)
 	errno = 0;
 	if (!fclose(stdout) && !failed)
 		return status;
-	complain_of_standard_output();
+	complain_about_standard_output();
 	return EXIT_BAD;
 }
 
 /* ---- directories ------------------------------------------------------------ */
 
-static bool complain_of_output_folder(const char *path)
+static bool complain_about_output_folder(const char *path)
 {
 	if (errno == EEXIST || errno == ENOTEMPTY)
 		complain("%s: the directory exists; give another one.", path);
 	else
-		complain_of_path(path);
+		complain_about_path(path);
 	return false;
 }
 
@@ -513,7 +513,7 @@ bool output_folder_open(struct output_folder *folder, const char *path)
 	folder->temporary = NULL;
 	if (!lstat(path, &st)) {
 		errno = EEXIST;
-		return complain_of_output_folder(path);
+		return complain_about_output_folder(path);
 	}
 	if (asprintf(&folder->temporary, "%s.XXXXXX", path) < 0)
 		folder->temporary = NULL;
@@ -523,7 +523,7 @@ bool output_folder_open(struct output_folder *folder, const char *path)
 		before_end = remove_unfinished_folder;
 		return true;
 	}
-	complain_of_output_folder(path);
+	complain_about_output_folder(path);
 	free(folder->temporary);
 	folder->temporary = NULL;
 	return false;
@@ -581,7 +581,7 @@ bool output_folder_close(struct output_folder *folder, mode_t permissions)
 	if (interrupted)
 		return false;
 	if (!ok || !rename_without_replacing(folder->temporary, folder->path))
-		return complain_of_output_folder(folder->path);
+		return complain_about_output_folder(folder->path);
 	sync_folder(folder->path);
 	unfinished_folder = NULL;
 	free(folder->temporary);

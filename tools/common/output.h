@@ -77,7 +77,7 @@ void output_begin(void);
  * Report why writing to standard output failed, according to errno, unless this was already
  * reported. Return false.
  */
-bool complain_of_standard_output(void);
+bool complain_about_standard_output(void);
 /* Return the exit status: @status if all output was written, or a failure. */
 int output_end(int status);
 

@@ -8,7 +8,7 @@
 #include "complain.h"
 #include "spool.h"
 
-bool spool_complain_of_folder(void)
+bool spool_report_error(void)
 {
 	complain("%s: cannot store temporary data: %s. Set TMPDIR to another directory.",
 		 scratch_get_folder(false), strerror(errno));
@@ -21,7 +21,7 @@ bool spool_open(struct spool *spool, size_t size)
 
 	spool->size = size;
 	spool->file = fd < 0 ? NULL : fdopen(fd, "w+");
-	return spool->file || spool_complain_of_folder();
+	return spool->file || spool_report_error();
 }
 
 void spool_put_record(struct spool *spool, const void *record)
@@ -36,11 +36,11 @@ bool spool_read_records(struct spool *spool, bool (*each)(void *data, const void
 	_Alignas(max_align_t) char record[SPOOL_RECORD];
 
 	if (fflush(spool->file) || ferror(spool->file) || fseek(spool->file, 0, SEEK_SET))
-		return spool_complain_of_folder();
+		return spool_report_error();
 	while (fread(record, spool->size, 1, spool->file) == 1)
 		if (!each(data, record))
 			return false;
-	return !ferror(spool->file) || spool_complain_of_folder();
+	return !ferror(spool->file) || spool_report_error();
 }
 
 void spool_close(struct spool *spool)

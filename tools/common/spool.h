@@ -31,7 +31,7 @@ bool spool_read_records(struct spool *spool, bool (*each)(void *data, const void
 			void *data);
 
 /* Report why temporary data cannot be stored, according to errno. Return false. */
-bool spool_complain_of_folder(void);
+bool spool_report_error(void);
 
 void spool_close(struct spool *spool);
 

@@ -130,8 +130,8 @@ static bool find_time_of_moment(const struct moment *moment, int64_t first_ns, i
 	return true;
 }
 
-static bool complain_of_window(const char *option, const struct moment *moment, const char *what,
-			       int64_t first_ns, int64_t last_ns)
+static bool complain_about_window(const char *option, const struct moment *moment, const char *what,
+				  int64_t first_ns, int64_t last_ns)
 {
 	char first[VALUE_SIZE], last[VALUE_SIZE];
 
@@ -140,7 +140,7 @@ static bool complain_of_window(const char *option, const struct moment *moment, 
 	return false;
 }
 
-static bool complain_of_window_order(const struct time_window *window)
+static bool complain_about_window_order(const struct time_window *window)
 {
 	complain("--end %s: this is before --begin %s.", window->end.text, window->begin.text);
 	return false;
@@ -155,12 +155,12 @@ bool window_find(const struct time_window *window, int64_t first_ns, int64_t las
 	*end_ns = INT64_MAX;
 	if (!find_time_of_moment(begin, first_ns, last_ns, begin_ns) ||
 	    (is_whole && *begin_ns > last_ns))
-		return complain_of_window("begin", begin, "after", first_ns, last_ns);
+		return complain_about_window("begin", begin, "after", first_ns, last_ns);
 	if (!find_time_of_moment(end, first_ns, last_ns, end_ns))
-		return complain_of_window("end", end, "long after", first_ns, last_ns);
+		return complain_about_window("end", end, "long after", first_ns, last_ns);
 	if (is_whole && *end_ns < first_ns)
-		return complain_of_window("end", end, "before", first_ns, last_ns);
-	return *begin_ns <= *end_ns || complain_of_window_order(window);
+		return complain_about_window("end", end, "before", first_ns, last_ns);
+	return *begin_ns <= *end_ns || complain_about_window_order(window);
 }
 
 /* ---- windows of traces that are not read yet ---------------------------- */
@@ -212,11 +212,11 @@ bool window_read(const struct time_window *window, struct netsync_io *io)
 	    !set_window_limit("end", end, first_ns, last_ns, &set.end_is, &set.end_ns))
 		return false;
 	if (set.begin_is && set.begin_is == set.end_is && set.end_ns < set.begin_ns)
-		return complain_of_window_order(window);
+		return complain_about_window_order(window);
 	if (set.begin_is == NETSYNC_IO_AT && first_ns <= last_ns && set.begin_ns > last_ns)
-		return complain_of_window("begin", begin, "after", first_ns, last_ns);
+		return complain_about_window("begin", begin, "after", first_ns, last_ns);
 	if (set.end_is == NETSYNC_IO_AT && first_ns <= last_ns && set.end_ns < first_ns)
-		return complain_of_window("end", end, "before", first_ns, last_ns);
+		return complain_about_window("end", end, "before", first_ns, last_ns);
 	if (!netsync_io_set_window(io, &set))
 		return true;
 	complain("%s", netsync_io_error(io));

@@ -236,7 +236,7 @@ static bool write_archive_messages(FILE *out, const struct archive *archive)
 	struct timeline timeline;
 	const bool ok = timeline_open_messages(&timeline, out, archive->export->base,
 					       archive->machines.ref_shift_ns) &&
-			perfetto_messages(&timeline, archive->export);
+			perfetto_write_messages(&timeline, archive->export);
 
 	return timeline_close(&timeline, ok, "packets and messages");
 }
@@ -248,7 +248,7 @@ static bool write_archive_events(FILE *out, const struct archive *archive,
 	const bool ok = timeline_open_machine(&timeline, out, archive->export->base,
 					      archive->machines.ref_shift_ns, machine->host,
 					      machine->boot_shift_ns) &&
-			perfetto_events(&timeline, archive->export, machine->host);
+			perfetto_write_events(&timeline, archive->export, machine->host);
 
 	return timeline_close(&timeline, ok, "events");
 }
@@ -278,7 +278,7 @@ static bool put_own_member(FILE *out, const struct archive *archive,
 	bool ok;
 
 	if (!file) {
-		spool_complain_of_folder();
+		spool_report_error();
 		errno = ECANCELED;
 		return false;
 	}
@@ -302,7 +302,7 @@ static FILE *open_user_file(const struct archive *archive, const struct archive_
 
 	if (!file) {
 		if (member->kind != MEMBER_PERF)
-			complain_of_path(member->path);
+			complain_about_path(member->path);
 		return NULL;
 	}
 	if (!fstat(fileno(file), state) && S_ISREG(state->st_mode))
@@ -329,7 +329,7 @@ static bool put_user_file(FILE *out, const struct archive *archive,
 		if (errno == ESTALE)
 			complain("%s: the file became shorter while it was read.", member->path);
 		else
-			complain_of_path(member->path);
+			complain_about_path(member->path);
 		errno = ECANCELED;
 	}
 	fclose(file);

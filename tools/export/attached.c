@@ -76,12 +76,12 @@ static bool read_file_head(const char *path, struct file_head *head)
 	bool ok;
 
 	if (!file)
-		return complain_of_path(path);
+		return complain_about_path(path);
 	head->length = fread(head->bytes, 1, HEAD_SIZE, file);
 	head->bytes[head->length] = '\0';
 	ok = !ferror(file);
 	if (!ok)
-		complain_of_path(path);
+		complain_about_path(path);
 	fclose(file);
 	return ok;
 }
@@ -109,7 +109,7 @@ static FILE *copy_perf_into_folder(const struct archive_member *member, struct n
 	if (netsync_io_copy_perf(io, member->path, path, keep_time, NULL))
 		complain("%s", netsync_io_error(io));
 	else if (!(file = fopen(path, "re")))
-		complain_of_path(path);
+		complain_about_path(path);
 	unlink(path);
 	free(path);
 	return file;
@@ -128,7 +128,7 @@ static FILE *copy_perf(const struct archive_member *member, struct netsync_io *i
 		file = copy_perf_into_folder(member, io, folder);
 		rmdir(folder);
 	} else {
-		complain_of_path(folder);
+		complain_about_path(folder);
 	}
 	free(folder);
 	return file;
@@ -152,7 +152,7 @@ FILE *attached_open_perf(const struct archive_member *member, struct netsync_io 
 
 /* ---- clocks ------------------------------------------------------------- */
 
-static bool complain_of_clock(const struct attached_file *file, const char *clock)
+static bool complain_about_clock(const struct attached_file *file, const char *clock)
 {
 	complain(
 		"%s: its times are those of %s, but netsync does not know how the traces of %s relate to this clock. Record %s with the clock mono.",
@@ -166,9 +166,9 @@ static bool pin_json(const struct attached_file *file, const struct archive_mach
 	member->is_pinned = true;
 	if (file->clock != ATTACHED_REALTIME)
 		return machine->kind == MACHINE_MONOTONIC ||
-		       complain_of_clock(file, "CLOCK_MONOTONIC");
+		       complain_about_clock(file, "CLOCK_MONOTONIC");
 	if (!machine->has_wall)
-		return complain_of_clock(file, "CLOCK_REALTIME");
+		return complain_about_clock(file, "CLOCK_REALTIME");
 	member->offset_ns = -machine->wall_shift_ns;
 	if (machine->kind != MACHINE_WALL)
 		complain(
@@ -177,7 +177,7 @@ static bool pin_json(const struct attached_file *file, const struct archive_mach
 	return true;
 }
 
-static bool complain_of_compression(const char *path)
+static bool complain_about_compression(const char *path)
 {
 	complain(
 		"%s: decompress this file, as Perfetto does not read compressed files in an archive.",
@@ -185,13 +185,13 @@ static bool complain_of_compression(const char *path)
 	return false;
 }
 
-static bool complain_of_format(const struct attached_file *file, const struct file_head *head)
+static bool complain_about_format(const struct attached_file *file, const struct file_head *head)
 {
 	if (is_perf_data(head))
 		complain("%s: this is a perf.data file; give it as a trace: \"%s=%s\".", file->path,
 			 file->host, file->path);
 	else if (is_compressed(head))
-		complain_of_compression(file->path);
+		complain_about_compression(file->path);
 	else
 		complain(
 			"%s: this is neither a trace of Perfetto, nor JSON, nor the text of ftrace; --file takes only these.",
@@ -204,7 +204,7 @@ bool attached_check_trace(const char *path)
 	struct file_head head;
 
 	return read_file_head(path, &head) &&
-	       (!is_compressed(&head) || complain_of_compression(path));
+	       (!is_compressed(&head) || complain_about_compression(path));
 }
 
 bool attached_examine(const struct attached_file *file, const struct archive_machine *machine,
@@ -219,7 +219,7 @@ bool attached_examine(const struct attached_file *file, const struct archive_mac
 	if (is_native_trace(&head) && file->clock == ATTACHED_DEFAULT)
 		return true;
 	if (!is_ftrace_text(&head))
-		return complain_of_format(file, &head);
+		return complain_about_format(file, &head);
 	if (file->clock == ATTACHED_REALTIME) {
 		complain(
 			"%s: Perfetto treats all times of ftrace as CLOCK_MONOTONIC; do not specify the clock realtime.",
@@ -228,7 +228,7 @@ bool attached_examine(const struct attached_file *file, const struct archive_mac
 	}
 	/* Perfetto assumes CLOCK_MONOTONIC, which stands for any clock of the kernel's tracers. */
 	return machine->kind == MACHINE_MONOTONIC || machine->kind == MACHINE_TRACE ||
-	       complain_of_clock(file, "a clock of ftrace");
+	       complain_about_clock(file, "a clock of ftrace");
 }
 
 bool attached_find_suspended(const struct attached_file *file,
@@ -245,10 +245,10 @@ bool attached_find_suspended(const struct attached_file *file,
 	if (!*is_native)
 		return true;
 	if (machine->kind != MACHINE_MONOTONIC && !machine->is_boot)
-		return complain_of_clock(file, "CLOCK_BOOTTIME");
+		return complain_about_clock(file, "CLOCK_BOOTTIME");
 	from = fopen(file->path, "re");
 	if (!from)
-		return complain_of_path(file->path);
+		return complain_about_path(file->path);
 	ret = timeline_find_suspended(from, suspended_ns);
 	fclose(from);
 	if (machine->is_boot && (!ret || ret == -ENODATA)) {

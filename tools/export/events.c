@@ -333,7 +333,7 @@ static void end_exported_group(void *data, const struct event_group *group,
 	job->num_cpus += state->num_cpus;
 }
 
-bool perfetto_events(struct timeline *timeline, const struct export *export, uint32_t host)
+bool perfetto_write_events(struct timeline *timeline, const struct export *export, uint32_t host)
 {
 	struct events_job job = { .timeline = timeline, .export = export };
 	const struct groups_reader reader = {

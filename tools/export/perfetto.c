@@ -208,7 +208,7 @@ static void name_packet_tracks(struct perfetto *p)
 	}
 }
 
-bool perfetto_messages(struct timeline *timeline, const struct export *export)
+bool perfetto_write_messages(struct timeline *timeline, const struct export *export)
 {
 	struct perfetto p = { .timeline = timeline, .export = export };
 
@@ -221,8 +221,9 @@ bool export_perfetto(FILE *out, const struct export *export)
 {
 	struct timeline timeline;
 	const bool ok = timeline_open(&timeline, export->timeline, out, export->base) &&
-			perfetto_messages(&timeline, export) &&
-			(!export->events || perfetto_events(&timeline, export, GROUPS_ALL_HOSTS));
+			perfetto_write_messages(&timeline, export) &&
+			(!export->events ||
+			 perfetto_write_events(&timeline, export, GROUPS_ALL_HOSTS));
 
 	return timeline_close(&timeline, ok, "packets, messages and events");
 }

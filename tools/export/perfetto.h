@@ -14,7 +14,7 @@
  * Export all events of one host, or of all hosts with GROUPS_ALL_HOSTS. On failure, set errno and
  * return false.
  */
-bool perfetto_events(struct timeline *timeline, const struct export *export, uint32_t host);
+bool perfetto_write_events(struct timeline *timeline, const struct export *export, uint32_t host);
 
 /* ---- perfetto.c ---------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ bool perfetto_events(struct timeline *timeline, const struct export *export, uin
  * Write packets and messages of all hosts to @timeline, which is open. On failure, set errno and
  * return false.
  */
-bool perfetto_messages(struct timeline *timeline, const struct export *export);
+bool perfetto_write_messages(struct timeline *timeline, const struct export *export);
 /* Format TCP flags, which are the lower bits of a header word, as "SYN|ACK". Return @text. */
 #define TCP_FLAGS_SIZE 64
 char *format_tcp_flags(uint16_t word, char text[TCP_FLAGS_SIZE]);

@@ -22,7 +22,7 @@ uint32_t graph_put_record(struct graph_writer *writer, const struct graph_record
 
 /* ---- the file ------------------------------------------------------------- */
 
-static bool complain_of_graph_file(void)
+static bool complain_about_graph_file(void)
 {
 	complain("%s: cannot store the execution graph: %s. Set TMPDIR to another directory.",
 		 scratch_get_folder(false), strerror(errno));
@@ -39,7 +39,7 @@ bool graph_open(struct exec_graph *graph, uint32_t num_hosts)
 		return complain_no_memory();
 	fd = scratch_open_file();
 	graph->file = fd < 0 ? NULL : fdopen(fd, "w+");
-	return graph->file || complain_of_graph_file();
+	return graph->file || complain_about_graph_file();
 }
 
 void graph_close(struct exec_graph *graph)
@@ -97,7 +97,7 @@ bool graph_load(struct exec_graph *graph)
 	graph->map = mmap(NULL, graph->size, PROT_READ, MAP_SHARED, fileno(graph->file), 0);
 	if (graph->map == MAP_FAILED) {
 		graph->map = NULL;
-		return complain_of_graph_file();
+		return complain_about_graph_file();
 	}
 	for (uint32_t i = 0; i < graph->num_hosts; i++) {
 		graph->hosts[i].records = (const void *)((char *)graph->map +

@@ -526,7 +526,7 @@ static bool open_capture_file(struct record_run *rec, struct recorded_host *host
 	}
 	host->capture = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (host->capture < 0)
-		complain_of_path(path);
+		complain_about_path(path);
 	free(path);
 	host->recording = host->capture >= 0;
 	host->remote->asked = 0;
@@ -550,7 +550,7 @@ static bool write_capture_data(struct record_run *rec, struct recorded_host *hos
 		}
 		path = make_capture_path(rec, host->remote);
 		if (path)
-			complain_of_path(path);
+			complain_about_path(path);
 		free(path);
 		return false;
 	}
@@ -687,7 +687,7 @@ void captures_stop(struct record_run *rec)
 		rec->partial |= !host->ended;
 		clocks_close_file(rec, host);
 		if (path && close(host->capture)) {
-			complain_of_path(path);
+			complain_about_path(path);
 			rec->partial = true;
 		}
 		free(path);

@@ -137,7 +137,7 @@ void clocks_write_file(const char *dir, struct recorded_host *host)
 		fputs(CLOCK_READINGS_HEAD, file);
 		spool_read_records(&host->clocks, write_spooled_reading, file);
 		if (ferror(file) | fclose(file))
-			complain_of_path(path);
+			complain_about_path(path);
 	}
 	spool_close(&host->clocks);
 	free(path);

@@ -79,7 +79,7 @@ bool files_put_data(const char *dir, struct remote *remote, struct json_object *
 	if (put >= 0 && put < (ssize_t)size)
 		errno = ENOSPC;
 	if (put < (ssize_t)size)
-		complain_of_path(path);
+		complain_about_path(path);
 	if (fd >= 0)
 		close(fd);
 	free(path);
@@ -125,7 +125,7 @@ static void move_session(const char *session, const char *hostname, const char *
 	char *from = find_only_directory(session, hostname);
 
 	if (from && rename(from, to))
-		complain_of_path(to);
+		complain_about_path(to);
 	free(from);
 	rmdir(session);
 }
@@ -180,11 +180,11 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host)
 			fprintf(file, "%lld %s\n", (long long)member_get_int(one, "inode"), name);
 	}
 	if (file && (ferror(file) | fclose(file)))
-		complain_of_path(path);
+		complain_about_path(path);
 	free(path);
 }
 
-void files_warn_of_unexpected(const struct relay *relay)
+void files_warn_about_unexpected(const struct relay *relay)
 {
 	DIR *dir = opendir(relay->folder);
 	struct dirent *entry;

@@ -237,7 +237,7 @@ static bool make_record_folder(struct record_run *rec)
 	else if (errno == EEXIST)
 		complain("%s: the directory exists; give a new one with -o.", rec->dir);
 	else
-		complain_of_path(rec->dir);
+		complain_about_path(rec->dir);
 	return false;
 }
 
@@ -322,7 +322,7 @@ static void start_recorded_command(struct record_run *rec)
 	signal(SIGXFSZ, SIG_DFL);
 	umask(rec->umask);
 	execvp(*rec->command, rec->command);
-	complain_of_path(*rec->command);
+	complain_about_path(*rec->command);
 	_exit(127);
 }
 
@@ -515,7 +515,7 @@ static void collect_traces(struct record_run *rec)
 	}
 	if (!rec->relay.folder)
 		return;
-	files_warn_of_unexpected(&rec->relay);
+	files_warn_about_unexpected(&rec->relay);
 	unlink(rec->relay.log);
 }
 

@@ -85,7 +85,7 @@ void files_name_namespaces(const char *dir, const struct recorded_host *host);
  * Warn about traces that remain in the relay daemon's directory. Anyone who can reach the daemon
  * can send traces.
  */
-void files_warn_of_unexpected(const struct relay *relay);
+void files_warn_about_unexpected(const struct relay *relay);
 
 /* ---- the recording --------------------------------------------------------- */
 

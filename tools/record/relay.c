@@ -243,7 +243,7 @@ static bool set_relay_paths(struct relay *relay, const char *dir)
 	free(path);
 	if (relay->folder && relay->log)
 		return true;
-	return complain_of_path(dir);
+	return complain_about_path(dir);
 }
 
 /* Read the last line of the daemon's log, without the newline. */
@@ -266,7 +266,7 @@ bool relay_start(struct relay *relay, const char *dir)
 	if (!again && !set_relay_paths(relay, dir))
 		return false;
 	if (mkdir(relay->folder, 0777) && errno != EEXIST)
-		return complain_of_path(relay->folder);
+		return complain_about_path(relay->folder);
 	/*
 	 * Wait until the ports are free. A daemon that replaces a lost one uses the same ports,
 	 * because ssh forwards to them. The lost daemon may have outlived its keeper, and would

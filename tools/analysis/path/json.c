@@ -132,7 +132,7 @@ static json_object *make_path_object(struct json_writer *w, const struct critica
 	return object;
 }
 
-bool path_json(FILE *out, const struct critical_path *path)
+bool path_write_json(FILE *out, const struct critical_path *path)
 {
 	struct json_writer w = { .failed = false };
 	struct sums sums;

@@ -107,9 +107,9 @@ static bool write_path(FILE *out, const void *data)
 		.account = set->account,
 	};
 
-	return set->json     ? path_json(out, &job->path) :
-	       set->perfetto ? path_perfetto(out, &view) :
-			       path_table(out, &view);
+	return set->json     ? path_write_json(out, &job->path) :
+	       set->perfetto ? path_write_perfetto(out, &view) :
+			       path_print_table(out, &view);
 }
 
 static bool find_path(struct path_job *job)

@@ -128,7 +128,7 @@ static bool put_pieces(struct path_writer *writer)
 	return true;
 }
 
-bool path_perfetto(FILE *out, const struct path_view *view)
+bool path_write_perfetto(FILE *out, const struct path_view *view)
 {
 	struct path_writer writer = { .path = view->path };
 	const bool ok = timeline_open(&writer.timeline, view->timeline, out, view->path->base) &&

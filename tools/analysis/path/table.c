@@ -225,7 +225,7 @@ static bool print_charges(FILE *out, struct writing *writing)
 	return true;
 }
 
-bool path_table(FILE *out, const struct path_view *view)
+bool path_print_table(FILE *out, const struct path_view *view)
 {
 	struct writing writing = { .path = view->path, .limit = view->limit };
 	const struct table table = {

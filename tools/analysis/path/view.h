@@ -15,8 +15,8 @@ struct path_view {
 };
 
 /* Return false if not everything was written. errno is the reason, or 0 if out of memory. */
-bool path_table(FILE *out, const struct path_view *view);
-bool path_json(FILE *out, const struct critical_path *path);
-bool path_perfetto(FILE *out, const struct path_view *view);
+bool path_print_table(FILE *out, const struct path_view *view);
+bool path_write_json(FILE *out, const struct critical_path *path);
+bool path_write_perfetto(FILE *out, const struct path_view *view);
 
 #endif

@@ -48,7 +48,7 @@ static bool put_csv_span(void *data, const struct reported_span *reported)
 	return !ferror(out);
 }
 
-bool states_csv(FILE *out, struct states *states)
+bool states_write_csv(FILE *out, struct states *states)
 {
 	struct span_csv csv = { out, states };
 

@@ -514,11 +514,11 @@ static char *read_file(const char *path)
 			"--states %s: no such definition or file; \"netsync states --help\" lists the definitions.",
 			path);
 	else if (!file)
-		complain_of_path(path);
+		complain_about_path(path);
 	else
 		size = fread(text, 1, MAX_SIZE + 1, file);
 	if (file && ferror(file))
-		complain_of_path(path);
+		complain_about_path(path);
 	else if (size > MAX_SIZE)
 		complain("%s: not a definition, as the file has more than %u bytes.", path,
 			 MAX_SIZE);

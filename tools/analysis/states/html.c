@@ -141,7 +141,7 @@ static bool put_states_legend(struct html *html)
 	return text;
 }
 
-bool states_html(FILE *out, struct states *states)
+bool states_write_html(FILE *out, struct states *states)
 {
 	const char *rest = page_write_begin(out, states_page_text);
 	struct html html = {

@@ -150,7 +150,7 @@ static json_object *make_states_object(struct json_writer *w, const struct state
 	return object;
 }
 
-bool states_json(FILE *out, struct states *states)
+bool states_write_json(FILE *out, struct states *states)
 {
 	struct json_writer w = { .failed = false };
 	const struct wait *waits;

@@ -96,7 +96,7 @@ static bool put_perfetto_span(void *data, const struct reported_span *reported)
 	return !ferror(writer->timeline.out) && !writer->timeline.failed;
 }
 
-bool states_perfetto(FILE *out, struct states *states)
+bool states_write_perfetto(FILE *out, struct states *states)
 {
 	struct span_perfetto writer = { .states = states };
 	const bool ok = timeline_open(&writer.timeline, states->timeline, out, states->base) &&

@@ -180,7 +180,7 @@ struct spans {
 	const struct spans_listener *listener;
 };
 
-static bool complain_of_spans_file(void)
+static bool complain_about_spans_file(void)
 {
 	complain("%s: cannot store states: %s. Set TMPDIR to another directory.",
 		 scratch_get_folder(false), strerror(errno));
@@ -204,7 +204,7 @@ struct spans *spans_new(uint32_t num_hosts)
 	spans->file = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (spans->file)
 		return spans;
-	complain_of_spans_file();
+	complain_about_spans_file();
 	spans_free(spans);
 	return NULL;
 }
@@ -291,7 +291,7 @@ static bool load_span_text(const struct spans *spans, struct spans_part *part, s
 	if (!last || !(*last = malloc(size)))
 		return complain_no_memory();
 	part->num_texts++;
-	return load_span_bytes(spans, part, *last, size) || complain_of_spans_file();
+	return load_span_bytes(spans, part, *last, size) || complain_about_spans_file();
 }
 
 /* Read a host's records up to its next span. On failure, print a message and return false. */
@@ -310,7 +310,7 @@ static bool read_to_next_span(const struct spans *spans, uint32_t host)
 		struct record_head head;
 
 		if (!load_span_bytes(spans, part, &head, sizeof(head)))
-			return complain_of_spans_file();
+			return complain_about_spans_file();
 		if (head.kind == RECORD_TEXT) {
 			if (!load_span_text(spans, part, head.size))
 				return false;
@@ -319,7 +319,7 @@ static bool read_to_next_span(const struct spans *spans, uint32_t host)
 		part->has_span = head.kind == RECORD_SPAN;
 		if (!load_span_bytes(spans, part, part->has_span ? (void *)&part->span : &record,
 				     head.size))
-			return complain_of_spans_file();
+			return complain_about_spans_file();
 		if (head.kind == RECORD_MISSING)
 			listener->missing(listener->data, host, &record.missing);
 		else if (head.kind == RECORD_COUNTS)
@@ -351,7 +351,7 @@ bool spans_read(struct spans *spans, const struct spans_listener *listener)
 
 	spans->listener = listener;
 	if (fflush(spans->file))
-		return complain_of_spans_file();
+		return complain_about_spans_file();
 	for (uint32_t i = 0; i < spans->num; i++) {
 		spans->parts[i].buffer = malloc(BUFFER_SIZE);
 		if (!spans->parts[i].buffer)

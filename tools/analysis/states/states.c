@@ -28,7 +28,7 @@ struct states_settings {
 
 /* ---- the command line -------------------------------------------------- */
 
-static void complain_of_definition_names(const char *begin)
+static void complain_about_definition_names(const char *begin)
 {
 	char names[256] = "";
 
@@ -41,7 +41,7 @@ static void complain_of_definition_names(const char *begin)
 static bool check_states_arguments(const struct states_settings *set)
 {
 	if (!set->num_names) {
-		complain_of_definition_names("Give a definition with --states");
+		complain_about_definition_names("Give a definition with --states");
 		return false;
 	}
 	if (set->json + set->csv + set->perfetto + set->html > 1) {
@@ -151,7 +151,7 @@ static void keep_written_states(void *data, const struct event_group *group,
 }
 
 /* Print a message that no rule was used, and return false. */
-static bool complain_of_missing_events(const struct states_job *job)
+static bool complain_about_missing_events(const struct states_job *job)
 {
 	for (size_t d = 0; d < job->num_definitions; d++) {
 		const struct definition *definition = &job->definitions[d];
@@ -184,7 +184,7 @@ static bool read_host_states(struct states_job *job)
 	};
 
 	if (groups_read(&reader))
-		return job->events || complain_of_missing_events(job);
+		return job->events || complain_about_missing_events(job);
 	complain("Cannot store states: %s. Set TMPDIR to another directory.", strerror(errno));
 	return false;
 }
@@ -334,11 +334,11 @@ static bool write_states(FILE *out, const void *data)
 {
 	struct states_job *job = (struct states_job *)data;
 
-	return job->set->json	  ? states_json(out, &job->states) :
-	       job->set->csv	  ? states_csv(out, &job->states) :
-	       job->set->perfetto ? states_perfetto(out, &job->states) :
-	       job->set->html	  ? states_html(out, &job->states) :
-				    states_table(out, &job->states);
+	return job->set->json	  ? states_write_json(out, &job->states) :
+	       job->set->csv	  ? states_write_csv(out, &job->states) :
+	       job->set->perfetto ? states_write_perfetto(out, &job->states) :
+	       job->set->html	  ? states_write_html(out, &job->states) :
+				    states_print_table(out, &job->states);
 }
 
 static bool open_states(struct states_job *job)

@@ -56,10 +56,10 @@ static inline const struct span_counts *states_get_counts(const struct states *s
 }
 
 /* If not everything was written, set errno and return false. If out of memory, errno is 0. */
-bool states_table(FILE *out, struct states *states);
-bool states_json(FILE *out, struct states *states);
-bool states_csv(FILE *out, struct states *states);
-bool states_perfetto(FILE *out, struct states *states);
-bool states_html(FILE *out, struct states *states);
+bool states_print_table(FILE *out, struct states *states);
+bool states_write_json(FILE *out, struct states *states);
+bool states_write_csv(FILE *out, struct states *states);
+bool states_write_perfetto(FILE *out, struct states *states);
+bool states_write_html(FILE *out, struct states *states);
 
 #endif

@@ -238,7 +238,7 @@ static void print_waits(FILE *out, struct definition_rows *part, const struct wa
 	table_print_some(out, part, &table, to - from, part->states->limit, "rows");
 }
 
-bool states_table(FILE *out, struct states *states)
+bool states_print_table(FILE *out, struct states *states)
 {
 	struct definition_rows part = { .states = states };
 	struct totals sums = { 0 };

@@ -67,8 +67,8 @@ void stragglers_release(struct stragglers *stragglers);
 int64_t straggler_get_bound(const struct straggler *straggler);
 
 /* output.c: write all rows. Return false and set errno on failure. */
-bool stragglers_table(FILE *out, const struct stragglers *stragglers, unsigned int limit);
-bool stragglers_csv(FILE *out, const struct stragglers *stragglers);
-bool stragglers_json(FILE *out, const struct stragglers *stragglers);
+bool stragglers_print_table(FILE *out, const struct stragglers *stragglers, unsigned int limit);
+bool stragglers_write_csv(FILE *out, const struct stragglers *stragglers);
+bool stragglers_write_json(FILE *out, const struct stragglers *stragglers);
 
 #endif

@@ -105,7 +105,7 @@ static void put_worst(FILE *out, const struct stragglers *stragglers, const stru
 	fprintf(out, ", %s after the rank before it (median).\n", late);
 }
 
-bool stragglers_table(FILE *out, const struct stragglers *stragglers, unsigned int limit)
+bool stragglers_print_table(FILE *out, const struct stragglers *stragglers, unsigned int limit)
 {
 	const struct table table = {
 		.columns = COLUMN_STEP + stragglers->by_step,
@@ -131,7 +131,7 @@ static void put_limit(FILE *out, int64_t limit_ns)
 		fprintf(out, "%" PRId64, limit_ns);
 }
 
-bool stragglers_csv(FILE *out, const struct stragglers *stragglers)
+bool stragglers_write_csv(FILE *out, const struct stragglers *stragglers)
 {
 	fputs("step,group,operation,rank,host,operations,last,certain,late_median_ns,"
 	      "late_median_lo_ns,late_median_hi_ns,late_sum_ns\r\n",
@@ -182,7 +182,7 @@ static json_object *make_row_object(struct json_writer *w, const struct straggle
 	return object;
 }
 
-bool stragglers_json(FILE *out, const struct stragglers *stragglers)
+bool stragglers_write_json(FILE *out, const struct stragglers *stragglers)
 {
 	struct json_writer w = { .failed = false };
 	json_object *object = json_object_new_object(), *rows = json_object_new_array();

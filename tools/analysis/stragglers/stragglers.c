@@ -76,9 +76,9 @@ static bool write_stragglers(FILE *out, const void *data)
 {
 	const struct straggler_job *job = data;
 
-	return job->set->json ? stragglers_json(out, &job->stragglers) :
-	       job->set->csv  ? stragglers_csv(out, &job->stragglers) :
-				stragglers_table(out, &job->stragglers, job->set->limit);
+	return job->set->json ? stragglers_write_json(out, &job->stragglers) :
+	       job->set->csv  ? stragglers_write_csv(out, &job->stragglers) :
+				stragglers_print_table(out, &job->stragglers, job->set->limit);
 }
 
 static bool check_stragglers(const struct stragglers *stragglers)

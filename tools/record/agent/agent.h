@@ -152,7 +152,7 @@ bool agent_stream(void);
  * Carry out {"do":"result","name":NAME,"text":TEXT}, which adds a part of a result file; the
  * answer is {}.
  */
-struct json_object *agent_result(struct json_object *request);
+struct json_object *agent_store_result(struct json_object *request);
 /*
  * Run netsync apply with the result file. The request is
  * {"do":"apply","traces":[[NAME=]PATH...],"output":PATH,"metadata_only":BOOL,
@@ -192,7 +192,7 @@ void lttng_undo_session(const char *name);
  * Carry out {"do":"doctor","for":"lttng"}. The answer is {"checks":[...]}, with the checks in
  * the form of netsync doctor --json.
  */
-struct json_object *agent_doctor(struct json_object *request);
+struct json_object *agent_check_machine(struct json_object *request);
 
 /* ---- beacons (agent/beacon.c) -------------------------------------------- */
 

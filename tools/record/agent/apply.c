@@ -75,7 +75,7 @@ static bool open_result_file(const char *name)
 	return result.file;
 }
 
-struct json_object *agent_result(struct json_object *request)
+struct json_object *agent_store_result(struct json_object *request)
 {
 	const char *text = member_get_text(request, "text");
 

@@ -185,7 +185,7 @@ static void add_text_member(json_object *object, const char *key, const char *te
 	json_object_object_add(object, key, new_json_string(text));
 }
 
-json_object *diagnosis_json(const struct diagnosis *diag)
+json_object *diagnosis_make_json(const struct diagnosis *diag)
 {
 	json_object *list = json_object_new_array();
 

@@ -70,12 +70,12 @@ static void write_diagnoses_json(FILE *out, const struct diagnosis *diags, unsig
 		json_object *host = json_object_new_object();
 
 		json_object_object_add(host, "host", new_json_string(diags[i].host));
-		json_object_object_add(host, "checks", diagnosis_json(&diags[i]));
+		json_object_object_add(host, "checks", diagnosis_make_json(&diags[i]));
 		json_object_array_add(hosts, host);
 	}
 	json_object_object_add(top, "format", json_object_new_string(FORMAT_NAME));
 	json_object_object_add(top, "hosts", hosts);
-	json_object_object_add(top, "between", diagnosis_json(between));
+	json_object_object_add(top, "between", diagnosis_make_json(between));
 	fprintf(out, "%s\n",
 		json_object_to_json_string_ext(top, JSON_C_TO_STRING_PRETTY |
 							    JSON_C_TO_STRING_NOSLASHESCAPE));

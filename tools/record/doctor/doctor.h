@@ -61,7 +61,7 @@ void diagnosis_free(struct diagnosis *diag);
  * The first function returns the findings as a JSON array. The second one adds the findings of a
  * JSON array, which may be NULL.
  */
-struct json_object *diagnosis_json(const struct diagnosis *diag);
+struct json_object *diagnosis_make_json(const struct diagnosis *diag);
 void diagnosis_read(struct diagnosis *diag, struct json_object *list);
 
 /* Return "good", "worth knowing" or "wrong". */

@@ -21,7 +21,7 @@
 
 /* ---- on each machine --------------------------------------------------------- */
 
-struct json_object *agent_doctor(struct json_object *request)
+struct json_object *agent_check_machine(struct json_object *request)
 {
 	struct diagnosis diag = {
 		.roles = ROLE_TRACED,
@@ -35,7 +35,7 @@ struct json_object *agent_doctor(struct json_object *request)
 			diag.job = job;
 	run_checks(&diag);
 	answer = json_object_new_object();
-	json_object_object_add(answer, "checks", diagnosis_json(&diag));
+	json_object_object_add(answer, "checks", diagnosis_make_json(&diag));
 	diagnosis_free(&diag);
 	return answer;
 }

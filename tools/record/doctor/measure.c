@@ -171,7 +171,7 @@ static bool make_measure_folder(struct record_run *rec)
 	}
 	if (mkdtemp(rec->dir))
 		return true;
-	complain_of_path(rec->dir);
+	complain_about_path(rec->dir);
 	free(rec->dir);
 	rec->dir = NULL;
 	return false;
