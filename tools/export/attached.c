@@ -172,7 +172,7 @@ static bool pin_json(const struct attached_file *file, const struct archive_mach
 	member->offset_ns = -machine->wall_shift_ns;
 	if (machine->kind != MACHINE_WALL)
 		complain(
-			"warning: %s: its times are those of the wall clock of %s, whose error no bound covers.",
+			"warning: %s: its times come from the wall clock of %s, whose error has no bound.",
 			file->path, file->host);
 	return true;
 }

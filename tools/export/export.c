@@ -44,7 +44,8 @@ static bool check_export_arguments(const struct export_settings *set)
 		return false;
 	}
 	if (set->archive && set->output.path != set->archive) {
-		complain("--output: give the file only to --perfetto-archive.");
+		complain(
+			"--output cannot be combined with --perfetto-archive, which already names the file.");
 		return false;
 	}
 	if ((set->events || set->archive) && set->input.remote) {

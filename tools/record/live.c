@@ -424,9 +424,11 @@ static int write_final_result(struct live *live)
 	}
 	erase_live_screen(live);
 	if (!netsync_num_hosts(live->ns)) {
-		complain("%s", live->num_sessions ?
-				       "No session could be read for more than a moment." :
-				       "The captures contain no packets that can be used.");
+		complain(
+			"%s",
+			live->num_sessions ?
+				"Every session ended or failed before any of its packets could be read." :
+				"The captures contain no packets that can be used.");
 		return EXIT_BAD;
 	}
 	if (netsync_solve(live->ns, &set->opt) < 0) {

@@ -89,7 +89,7 @@ static const struct option_row options[] = {
 	       "also write the packets of all hosts to one pcapng file, with\n"
 	       "corrected times (packets only)",
 	       parse_text_option, .at = offsetof(struct record_run, merged)),
-	OPTION("local", 0, NULL, "record this machine, too; without --host, only this one",
+	OPTION("local", 0, NULL, "record this machine, too, or alone if there is no --host",
 	       parse_flag_option, .at = offsetof(struct record_run, local)),
 	OPTION("events", 'e', "EVENTS", "record these kernel events, too: NAME,NAME...",
 	       parse_events_option, .at = offsetof(struct record_run, events)),
@@ -113,8 +113,8 @@ static const struct option_row options[] = {
 	       parse_number_option, .at = offsetof(struct record_run, beacons.port), .least = 0,
 	       .most = UINT16_MAX),
 	OPTION("buffers", 0, "[CHANNEL=]NUMxSIZE",
-	       "use NUM sub-buffers of SIZE per CPU, such as 16x2M,\n"
-	       "in channel netsync (packets), kernel or user, or in each",
+	       "use NUM sub-buffers of SIZE per CPU, such as 16x2M; CHANNEL\n"
+	       "is netsync (packets), kernel or user (default: all channels)",
 	       parse_buffers_option, .at = offsetof(struct record_run, buffers)),
 	OPTION("live", 0, NULL, "allow viewers: netsync live, babeltrace2", parse_flag_option,
 	       .at = offsetof(struct record_run, live)),

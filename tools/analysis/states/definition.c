@@ -416,8 +416,9 @@ static bool parse_waits_statement(struct parser *parser)
 	if (!parse_two_state_lists(parser, &definition->waiting, "for", &definition->holding))
 		return false;
 	return definition->holding.num ||
-	       words_complain(&parser->words, NULL, 0,
-			      "\"for\" and the states that these wait for are missing here.");
+	       words_complain(
+		       &parser->words, NULL, 0,
+		       "\"for\" is missing here, followed by the states that these states wait for.");
 }
 
 static const struct {

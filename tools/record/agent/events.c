@@ -101,7 +101,7 @@ static void choose_packet_events(struct choice *choice, const struct names *name
 		best++;
 	if (best == NUM_PAIRS) {
 		agent_send_warning(
-			"no packet events found, neither of netsync nor of LTTng, so this machine cannot be synchronized.");
+			"this machine cannot be synchronized: LTTng has neither the packet events of netsync nor its own.");
 		return;
 	}
 	for (int i = 0; i < 2; i++)

@@ -129,8 +129,8 @@ static void add_bound_finding(struct diagnosis *between, const char *source,
 	model_get_bounds(host, &median, &most);
 	if (median != NETSYNC_UNKNOWN)
 		add_finding(between, VERDICT_GOOD,
-			    "%s, on the clock of %s: about %s, from its packets seen with %s.",
-			    host->name, model->reference, format_duration(text, median), source);
+			    "%s: about %s relative to the clock of %s, measured with the source %s.",
+			    host->name, format_duration(text, median), model->reference, source);
 	else
 		add_finding(
 			between, VERDICT_NOTE,

@@ -182,7 +182,7 @@ void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagno
 						  "packets of one network namespace", &packet);
 	facts->can_use[VIA_TCPDUMP] = judge_source(
 		diag, "tcpdump",
-		"packets of one network namespace, without how the clock is steered", &tcpdump);
+		"packets of one network namespace, but not how the clock is steered", &tcpdump);
 	if (facts->can_use[VIA_MODULE] || facts->can_use[VIA_BPF] || facts->can_use[VIA_PACKET])
 		judge_containers(facts, diag);
 	for (unsigned int via = VIA_MODULE; via <= VIA_TCPDUMP; via++)
