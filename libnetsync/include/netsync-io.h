@@ -917,10 +917,10 @@ typedef int (*netsync_io_host_time_func)(void *data, const char *host, int64_t t
  * as netsync_io_copy_perf() copies perf.data files.
  *
  * @time is called for the start and the end of each span, and for each event within it. Spans are
- * skipped if @time returns NETSYNC_IO_LEFT_OUT for their start. Spans with invalid times or an unknown
- * host are copied unchanged, and a warning reports the number of spans with an unknown host. All other
- * bytes are copied unchanged; a compressed file is written uncompressed. If the file is damaged, the
- * damaged part is copied unchanged, with a warning.
+ * skipped if @time returns NETSYNC_IO_LEFT_OUT for their start. Spans with invalid times or an
+ * unknown host are copied unchanged, and a warning reports the number of spans with an unknown
+ * host. All other bytes are copied unchanged; a compressed file is written uncompressed. If the
+ * file is damaged, the damaged part is copied unchanged, with a warning.
  *
  * Return 0; -ERANGE for a time that cannot be changed; the value of @time; -EPROTONOSUPPORT for
  * another file; -ENOMEM, or the system's error.
