@@ -161,7 +161,10 @@ static void detach_function(struct netsync_probe *probe)
 		unregister_kretprobe(&probe->kretprobe);
 }
 
-/* Return how many calls a kretprobe has missed since it was attached. Other probes miss none. */
+/*
+ * Return how many calls a kretprobe has missed since it was attached. Other kinds of probes do not
+ * miss calls.
+ */
 static unsigned long count_missed_calls(const struct netsync_probe *probe)
 {
 	return probe->attached && probe->end ?

@@ -231,7 +231,7 @@
 static __always_inline void netsync_copy_addrs(u8 *saddr, u8 *daddr,
 					       const struct netsync_addrs *addrs)
 {
-	if (netsync_addr_len(addrs) == 16) {
+	if (netsync_get_addr_len(addrs) == 16) {
 		memcpy(saddr, netsync_saddr(addrs), 16);
 		memcpy(daddr, netsync_daddr(addrs), 16);
 	} else {

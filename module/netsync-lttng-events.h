@@ -35,9 +35,9 @@
 #define netsync_hex(type, name) ctf_integer_hex(type, name, rec->name)
 #define netsync_addresses						\
 	ctf_sequence(uint8_t, saddr, netsync_saddr(&rec->addrs),	\
-		     uint8_t, netsync_addr_len(&rec->addrs))		\
+		     uint8_t, netsync_get_addr_len(&rec->addrs))		\
 	ctf_sequence(uint8_t, daddr, netsync_daddr(&rec->addrs),	\
-		     uint8_t, netsync_addr_len(&rec->addrs))
+		     uint8_t, netsync_get_addr_len(&rec->addrs))
 #define netsync_end
 #endif
 

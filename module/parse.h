@@ -18,7 +18,7 @@ struct netsync_addrs {
 	u8 size;		/* number of bytes used */
 } __packed;
 
-static inline u8 netsync_addr_len(const struct netsync_addrs *addrs)
+static inline u8 netsync_get_addr_len(const struct netsync_addrs *addrs)
 {
 	return addrs->bytes[0];
 }
