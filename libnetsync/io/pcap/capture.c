@@ -143,7 +143,7 @@ static int fail_damaged_capture(struct capture_file *capture, const char *why)
 }
 
 /* Handle the end of the file in a block. Return as capture_next_block() does. */
-static int end_in_block(struct capture_file *capture)
+static int handle_end_within_block(struct capture_file *capture)
 {
 	if (capture->grows && !capture->file.damage)
 		return 0;
@@ -472,7 +472,7 @@ static int check_block_end(struct capture_file *capture, struct capture_block *b
 	else if (block->size <= capture->max_window ||
 		 unpacked_read(&capture->file, end, NG_TAIL, block->at + block->size - NG_TAIL) !=
 			 NG_TAIL)
-		return end_in_block(capture);
+		return handle_end_within_block(capture);
 	if (capture->ng && capture_read_u32(capture, last) != block->size)
 		return fail_damaged_capture(capture, "the two length fields of a block differ");
 	return 1;
@@ -489,7 +489,7 @@ int capture_next_block(struct capture_file *capture, struct capture_block *block
 	if (there < 0 || (!there && !capture->file.damage))
 		return (int)there;
 	if ((size_t)there < head)
-		return end_in_block(capture);
+		return handle_end_within_block(capture);
 	block->bytes = get_next_bytes(capture);
 	ret = find_capture_byte_order(capture, block->bytes);
 	if (!ret)
