@@ -333,9 +333,9 @@ int netsync_io_merge_counts(struct netsync_io *io, const void *bytes, size_t siz
  *	same. The other side calls netsync_io_add_served(). It can read these traces, but no
  *	other files. SIGPIPE must be ignored.
  *
- * Child processes read the traces as netsync_io_read() does, and send the packet events,
- * compressed to about ten bytes each. The call returns when the other side closes the
- * connection, or has received the reason for an early end. Captures, and paths that cannot be
+ * Child processes read the traces as netsync_io_read() does, and send the packet events, compressed
+ * to about ten bytes each. The call returns when the other side closes the connection. If an error
+ * ends the call early, the other side first receives the reason. Captures, and paths that cannot be
  * opened, are skipped with a warning to the other side.
  *
  * Return 0; -EBUSY if the reader was used; -ENOMEM, or the system's error if no process can be
@@ -908,7 +908,7 @@ int netsync_io_copy_kineto(struct netsync_io *io, const char *from, const char *
 int netsync_io_copy_retis(struct netsync_io *io, const char *from, const char *to,
 			  netsync_io_time_func time, void *data);
 
-/* As netsync_io_time_func, for a time of the host that is called @host in the file. */
+/* Like netsync_io_time_func, for a time of the host that the file calls @host. */
 typedef int (*netsync_io_host_time_func)(void *data, const char *host, int64_t time_ns,
 					 int64_t *new_ns);
 

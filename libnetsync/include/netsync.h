@@ -217,9 +217,9 @@ int netsync_push_packet(struct netsync *ns, const struct netsync_packet *pkt);
 int netsync_advance(struct netsync *ns, uint32_t host, int64_t time_ns);
 
 /*
- * Let the packets of other hosts no longer wait for those of @host, until the next
- * netsync_advance() of @host, which may promise an earlier time than before. Use this if @host
- * has had no packets for some time, and it is not known whether its packets are only late.
+ * Pause @host: until netsync_advance() is called for it again, the packets of other hosts do not
+ * wait for packets of @host. That call may promise an earlier time than the previous one. Use this
+ * if @host has had no packets for some time, and it is not known whether its packets are only late.
  *
  * Packets of @host are matched whenever they are pushed: while a host pauses, all packets are
  * kept for five minutes longer, or until netsync_limit_packets() is reached. While all hosts
@@ -563,15 +563,16 @@ struct netsync_host_info {
 	 */
 	int64_t silent_ns;
 	/*
-	 * 1 if no clocks without steps, within max_skew_ppm and max_drift_ppm_s, satisfy all
-	 * messages of one of the host's pairs, or if the intervals that result from the host's
-	 * neighbours do not overlap. 0 if messages are consistent, regardless of the quality.
+	 * 1 if all messages of one of the host's pairs can only be explained by a step, or by
+	 * clocks beyond max_skew_ppm or max_drift_ppm_s. Also 1 if the intervals that result from
+	 * the host's neighbours do not overlap. 0 if messages are consistent, regardless of the
+	 * quality.
 	 */
 	uint32_t contradicted;
 	uint32_t reserved;
 	/*
-	 * Median and maximum over the span of netsync_deviation(). Unknown deviations count as the
-	 * largest ones.
+	 * Median and maximum over the span of netsync_deviation(). An unknown deviation counts as
+	 * larger than any known one.
 	 */
 	int64_t deviation_median_ns;
 	int64_t deviation_max_ns;
@@ -889,9 +890,9 @@ struct netsync_utc_bound {
  *
  * For this clock, the argument of netsync_convert() is a reference time, and the result is UTC: the
  * middle of the interval in which UTC must be. Its bound includes the bounds of the hosts'
- * corrections, and is at least the smallest bound in @bounds. If the bounds of several hosts hold at
- * a time, their intersection is used. At times at which no bound holds, the bound is
- * NETSYNC_UNKNOWN, as it is near steps of the clock of the bound's host.
+ * corrections, and is at least the smallest bound in @bounds. If the bounds of several hosts hold
+ * at a time, their intersection is used. If no bound holds at a time, the bound of the result is
+ * NETSYNC_UNKNOWN. A bound does not hold near steps of its host's clock.
  *
  * UTC is counted like CLOCK_REALTIME counts it (POSIX), without leap seconds. In a leap second, the
  * clock is stepped, or differs from UTC by up to a second; @bounds must take this into account.
