@@ -262,8 +262,8 @@ static int keep_opened_trace(struct netsync_io *io, struct trace *trace, const c
 }
 
 /*
- * Add the traces of all other hosts of a file, of which the last one was added. Return the number of
- * all its hosts. On failure, call io_fail() and return a negative value.
+ * Add the traces of all remaining hosts of a file, after the trace that was added last. Return the
+ * number of all its hosts. On failure, call io_fail() and return a negative value.
  */
 static int add_other_hosts(struct netsync_io *io, const struct found *found, const char *name)
 {

@@ -148,7 +148,7 @@ static inline void range_extend(struct range *range, int64_t lo, int64_t hi)
 	range->hi = max64(range->hi, hi);
 }
 
-/* The packets that a trace has for a network namespace which is a host of its own. */
+/* The packets of one network namespace in a trace, if the namespace is a separate host. */
 struct io_part {
 	uint32_t netns;	  /* inode number of the namespace, as in /proc/PID/ns/net */
 	uint32_t host;	  /* number of the host */

@@ -24,7 +24,7 @@ struct name {
 	char *text;
 	size_t len;
 	uint64_t hash;
-	int number; /* the caller sets this; -1 before */
+	int number; /* set by the caller; initially -1 */
 };
 
 struct name_table {

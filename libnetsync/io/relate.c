@@ -282,8 +282,8 @@ static void warn_of_unrelated(struct netsync_io *io, const struct clock_of_machi
 }
 
 /*
- * Return whether this is the clock of a corrected copy. If a copy and its original are given
- * together, this is a mistake, about which another warning is printed.
+ * Return whether this is the clock of a corrected copy. If a corrected copy is given together with
+ * its original, another warning reports this mistake.
  */
 static bool is_corrected_clock(const struct clock_of_machine *clock)
 {

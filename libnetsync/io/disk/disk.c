@@ -192,8 +192,8 @@ static int use_disk_answer(void *data, const struct worker_head *head, const voi
 }
 
 /*
- * Call disk.is_over() for the file that is being read. That file may be one that is read ahead,
- * instead of the one that is needed.
+ * Call disk.is_over() for the file that is being read. The file that is being read may differ from
+ * the file that is needed, because files are read ahead.
  */
 static bool is_disk_reader_over(void *data, int64_t silent_ms)
 {
@@ -446,7 +446,7 @@ static struct slot *choose_disk_slot(struct disk *disk)
 	}
 	if (!best)
 		return NULL;
-	/* These data were read ahead and are dropped before they were used. */
+	/* Data that was read ahead is dropped unused. */
 	if (best->file && best->at + best->size > best->file->next)
 		best->file->is_crowded = true;
 	free_disk_slot(best);

@@ -36,7 +36,7 @@
 #define APART_NS (INT64_C(86400) * 1000000000)
 /*
  * First and longest time between attempts to infer addresses, and the time from which on failures
- * are reported (ms). Each time is twice the one before. Chosen.
+ * are reported (ms). Each interval is twice the previous interval. Chosen.
  */
 #define INFER_MS 1000
 #define INFER_REPORT_MS 4000
@@ -88,7 +88,7 @@ static void warn_of_missing_capture(struct live_input *live, struct live_capture
 	end_live_capture(capture);
 }
 
-/* Is the file another one than before, or shorter than what was read of it? If so, warn. */
+/* Was the file replaced, or truncated to less than what was read of it? If so, warn. */
 static bool is_capture_replaced(struct live_input *live, const struct live_capture *capture,
 				const struct stat *st)
 {
@@ -394,8 +394,8 @@ static bool is_capture_readable(const struct live_capture *capture)
 }
 
 /*
- * Return a capture's time at the beginning of @first, which is another one: the same time if the
- * clocks are about right.
+ * Return the time on a capture's clock at which another capture, @first, begins. If both clocks are
+ * about right, it is the same time on both.
  */
 static int64_t get_start_time(const struct live_capture *first, const struct live_capture *capture)
 {

@@ -99,7 +99,7 @@ struct live_input {
 	struct live_capture **captures;
 	size_t num_captures;
 	int64_t infer_ms;	/* time of the next attempt to infer addresses; 0 if none */
-	int64_t infer_delay_ms; /* time between the last attempt and that one */
+	int64_t infer_delay_ms; /* interval from the last attempt to the next */
 	struct live_relay **relays;
 	size_t num_relays;
 	struct session **sessions;
@@ -177,7 +177,7 @@ void clocks_free(struct live_input *live);
 struct trace *live_add_trace(struct live_input *live, const char *path);
 /* Assign a trace to its host, which is added if it is new. Return 0, or the result of io_fail(). */
 int live_find_host(struct live_input *live, struct trace *trace);
-/* Is there a recently attached session of which nothing is known yet? */
+/* Was a session attached recently that has not reported anything yet? */
 bool live_is_settling(const struct live_input *live);
 /*
  * Report the time up to which all hosts were read, so that libnetsync may drop older packets.

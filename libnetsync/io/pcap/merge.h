@@ -40,7 +40,7 @@ struct merged_capture {
 	bool has_packets;
 	int64_t first_ns;     /* earliest corrected time (ns) */
 	int64_t disorder_ns;  /* by how much a packet precedes an earlier one, at most (ns) */
-	uint32_t *interfaces; /* numbers in the merged file, for all sections in order */
+	uint32_t *interfaces; /* numbers of the interfaces in the merged file */
 	size_t num_interfaces;
 	uint64_t untimed; /* number of packets without a time */
 	uint64_t others;  /* number of blocks that cannot be merged */

@@ -41,8 +41,7 @@ struct perf_events {
 	int64_t latest_ns; /* latest time so far (ns) */
 	int64_t round_ns;  /* latest time at the end of the last round (ns) */
 	/*
-	 * Latest time at the end of the round before it (ns). All later records are after this
-	 * time.
+	 * Latest time at the end of the previous round (ns). All later records are after this time.
 	 */
 	int64_t past_ns;
 };

@@ -26,7 +26,7 @@ struct perf {
 	uint64_t num_read; /* number of records that were read, or 0 before reading begins */
 	int64_t latest_ns; /* latest time so far (ns) */
 	int64_t round_ns;  /* latest time at the end of the last round (ns) */
-	int64_t past_ns;   /* latest time at the end of the round before it (ns) */
+	int64_t past_ns;   /* latest time at the end of the previous round (ns) */
 	struct range span; /* time range of events in the window; if hi < lo, there are none */
 	/* Number of lost events. Two kinds of records report the same losses. */
 	uint64_t lost, lost_in_sum;

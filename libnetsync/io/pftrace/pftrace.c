@@ -44,7 +44,7 @@ static const char *const ftrace_clocks[] = { "boot", NULL, "global", "local", "m
 #define NUM_FTRACE_CLOCKS (sizeof(ftrace_clocks) / sizeof(ftrace_clocks[0]))
 
 /*
- * Time by which an event may be earlier than the latest of those before it in the file, ns. Chosen:
+ * Maximum time by which an event may be earlier than any event before it in the file, ns. Chosen:
  * Perfetto reads the buffers of all processors at least every few seconds. Later events are used,
  * too, but need more memory.
  */
@@ -61,7 +61,7 @@ struct pftrace {
 	uint32_t clock;	  /* index in ftrace_clocks, of the first bundle with events */
 	bool has_clock;
 	int64_t latest_ns;  /* latest event so far */
-	struct range span;  /* of the events that were read */
+	struct range span;  /* time range of the events that were read */
 	uint64_t lost;	    /* bundles before which events were lost */
 	uint64_t invalid;   /* packets that could not be parsed */
 	uint64_t others;    /* packets of other machines */

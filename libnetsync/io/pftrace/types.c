@@ -36,10 +36,13 @@ enum {
 
 /* ---- names ---------------------------------------------------------------- */
 
-/* Size of the longest name that is compared, with the NUL. Chosen: netsync's names are shorter. */
+/*
+ * Size of the longest name that is compared, with the NUL. Chosen; longer than any name of
+ * netsync's events and fields.
+ */
 #define NAME_SIZE 64
 
-/* Copy a name. A name that is too long is cut, and equals no known one. */
+/* Copy a name. A name that is too long is truncated, and then differs from all known names. */
 static void copy_wire_name(char name[NAME_SIZE], const struct wire_field *field)
 {
 	const size_t length = field->value < NAME_SIZE ? field->value : NAME_SIZE - 1;
@@ -60,8 +63,8 @@ static const struct event_kind *find_flat_kind(const struct wire_field *field)
 }
 
 /*
- * Find the meaning of a field with this name. Perfetto does not record arrays of bytes, so that
- * there are no addresses; a number cannot be one.
+ * Find the meaning of a field with this name. Perfetto does not record arrays of bytes, so events
+ * have no addresses; a number is not an address.
  */
 static bool find_number_meaning(const char *name, enum meaning *meaning)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Events of ftrace in Perfetto's format -> packet events. Perfetto has two forms for events that it
- * does not know. In the older one, each event contains the names of its fields (GenericFtraceEvent).
- * In the other, which is the default since v53, a description of the type precedes or follows the
- * first event.
+ * does not know. In the older one, each event contains the names of its fields
+ * (GenericFtraceEvent). In the newer form, which is the default since v53, a description of the
+ * type precedes or follows the first event.
  */
 #ifndef NETSYNC_PFTRACE_TYPES_H
 #define NETSYNC_PFTRACE_TYPES_H

@@ -125,7 +125,10 @@ static int correct_retis_time(struct retis_copy *copy, int64_t time_ns, int64_t 
 	return ret;
 }
 
-/* Note what a line's event says. Return 1 to keep it, 0, or a negative value after io_fail(). */
+/*
+ * Remember what the event of a line reports. Return 1 to keep it, 0, or a negative value after
+ * io_fail().
+ */
 static int look_at_event(struct retis_copy *copy, struct json_object *value)
 {
 	struct retis_event event;

@@ -22,8 +22,8 @@
 #define MAX_TIME (INT64_C(1) << 62)
 
 /*
- * Tracepoints of network devices at which the packet is complete, with its link header. Those of sent
- * packets are before the packet leaves, as those of received packets are after it has arrived.
+ * Tracepoints of network devices at which the packet is complete, with its link header. A sent
+ * packet passes these tracepoints before it leaves, and a received packet after it has arrived.
  */
 static const struct {
 	const char *symbol;
@@ -102,7 +102,7 @@ static void read_startup(struct json_object *startup, struct retis_event *event)
 	}
 }
 
-/* Read a number that is 0 if it is missing. */
+/* Read a number. If it is missing, use 0. */
 static uint32_t read_number(struct json_object *section, const char *key)
 {
 	int64_t value;

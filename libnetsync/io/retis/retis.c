@@ -119,7 +119,10 @@ static int read_retis_event(struct retis *retis)
 	return ret;
 }
 
-/* Parse the packet of an event at a device. Return false, and count it, if it is not usable. */
+/*
+ * Parse the packet of an event at a device. If the packet cannot be used, count it and return
+ * false.
+ */
 static bool parse_retis_packet(struct retis *retis, struct netsync_packet *pkt)
 {
 	const struct retis_event *event = &retis->event;

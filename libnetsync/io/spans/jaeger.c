@@ -34,7 +34,7 @@ struct jaeger_tag {
 	char key[256], value[256];
 };
 
-/* Scan a tag, of which the value is a text, a number or true. */
+/* Scan a tag whose value is a text, a number or true. */
 static int scan_jaeger_tag(struct rpc_file *file, struct jaeger_tag *tag)
 {
 	struct json_scan *scan = &file->scan;

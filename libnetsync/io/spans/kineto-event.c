@@ -74,7 +74,7 @@ static bool find_global_rank(const char *ranks, int64_t index, int64_t *rank)
 
 /* ---- collectives --------------------------------------------------------------- */
 
-/* What a kernel reports of its collective. */
+/* What a GPU kernel reports about its collective operation. */
 struct kineto_report {
 	const struct collective_kind *kind;
 	const char *name, *group, *ranks, *type;

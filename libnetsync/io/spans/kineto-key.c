@@ -8,8 +8,9 @@
  *	step 4	a b b	  step 5  a b b		rank 0
  *	    b b		  step 5  a b b		rank 1; its profile begins within step 4
  *
- * The key contains the sequence of all operations of the group in that step, so that ranks which
- * recorded another part of it are not tied to the wrong operations, but to none.
+ * The key contains the sequence of all operations of the group in that step. If a rank recorded
+ * only a part of the step, its operations therefore match none of other ranks, rather than the
+ * wrong ones.
  */
 #include <stdlib.h>
 
@@ -75,7 +76,7 @@ static bool is_same_run(const struct kineto_collective *a, const struct kineto_c
 
 /*
  * Merge the kernels of a numbered operation, if NCCL divided it among several: it starts with the
- * first of them, and ends with the last. The others relate to no other rank's.
+ * first of them, and ends with the last. The other kernels do not relate to kernels of other ranks.
  */
 static void merge_kernels(struct kineto_collective *run, size_t num)
 {

@@ -199,7 +199,7 @@ static bool add_kineto_base(struct trace *trace)
 	if (__builtin_add_overflow(range->lo, kineto->base_ns, &range->lo) ||
 	    __builtin_add_overflow(range->hi, kineto->base_ns, &range->hi))
 		return false;
-	/* These times are within the range. */
+	/* These sums cannot overflow, because the times are within the range. */
 	for (size_t i = 0; i < kineto->num; i++) {
 		kineto->collective[i].start_ns += kineto->base_ns;
 		kineto->collective[i].end_ns += kineto->base_ns;

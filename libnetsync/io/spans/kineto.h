@@ -24,17 +24,17 @@
 
 /* A collective operation of this rank: a kernel on its GPU. */
 struct kineto_collective {
-	int64_t start_ns, end_ns; /* since the base until the file was read, then as printed */
+	int64_t start_ns, end_ns; /* relative to base_ns until the file was read, then absolute */
 	uint64_t key[2];
 	uint64_t check;
 	uint64_t group_id;	 /* hash of the group's name and ranks */
 	uint64_t group;		 /* the same; for a message, hash of the pair of ranks as well */
 	int64_t launch;		 /* "External id", which the launching operation has as well */
 	int64_t sequence;	 /* number in the group; -1 if unknown */
-	const struct name *name; /* of the group; in kineto.names */
-	const struct name *what; /* of the operation; in kineto.names */
+	const struct name *name; /* name of the group, in kineto.names */
+	const struct name *what; /* name of the operation, in kineto.names */
 	uint32_t members;
-	uint32_t role; /* as in struct span_part; 0 if the times relate to no other rank's */
+	uint32_t role; /* as in struct span_part; 0 if it relates to no other rank */
 	int32_t step;  /* -1 if unknown */
 };
 
@@ -61,7 +61,7 @@ enum kineto_unused {
 };
 
 struct kineto {
-	struct kineto_collective *collective; /* by start, when the file was read */
+	struct kineto_collective *collective; /* sorted by start after the file was read */
 	size_t num, room;
 	struct kineto_launch *launch;
 	size_t num_launches, launch_room;
@@ -72,11 +72,11 @@ struct kineto {
 	bool has_base;
 	int64_t rank; /* -1 if unknown */
 	char *host_name;
-	struct range range; /* of all spans, since the base */
+	struct range range; /* time range of all spans, relative to base_ns */
 	/* Numbers that were not kept because of KINETO_MAX_COLLECTIVES. */
 	uint64_t omitted_collectives, omitted_launches, omitted_steps;
 	uint64_t unused[KINETO_NUM_UNUSED];
-	char example[KINETO_NUM_UNUSED][SPAN_NAME_SIZE]; /* name of the first one */
+	char example[KINETO_NUM_UNUSED][SPAN_NAME_SIZE]; /* name of the first unused operation */
 	size_t next; /* index of the next collective that read() passes on */
 };
 

@@ -20,7 +20,7 @@ struct relation {
 	bool is_unordered;  /* parts on one host, which has one clock, violate their conditions */
 	bool is_paired;	    /* a call has its client and its server */
 	bool is_apart;	    /* parts are further apart than clocks usually differ */
-	uint32_t unordered; /* the host of which times are impossible */
+	uint32_t unordered; /* host whose times are impossible */
 	const struct name *group, *what;
 };
 

@@ -269,7 +269,7 @@ static int warn_of_rpc_damage(struct rpc_file *file)
 {
 	struct json_scan *scan = &file->scan;
 	const uint64_t at = scan_get_position(scan);
-	/* Whatever follows damage of a line is found again at the next one. */
+	/* After a damaged line, scanning continues with the next line. */
 	const int ret = scan->file.damage ? 0 : scan_next_line(scan);
 
 	if (!file->is_damaged)

@@ -108,7 +108,7 @@ static void release_rpc_file(struct rpc_file *file)
 	free(file);
 }
 
-/* Make a trace the one of the host with this index. */
+/* Let a trace represent the host with this index. */
 static int assign_rpc_host(struct trace *trace, struct rpc_file *file, size_t index)
 {
 	const struct rpc_host *host = &file->host[index];
@@ -210,8 +210,8 @@ static void set_rpc_role(struct span_part *part, const struct rpc_record *record
 }
 
 /*
- * Widen the times of a part by the resolution of the clock, so that the order of its times and
- * those of other hosts is true. An end that follows from a duration is as uncertain again.
+ * Widen the times of a part by the resolution of the clock, so that comparing them with times of
+ * other hosts gives their true order. An end that follows from a duration is as uncertain again.
  */
 static void widen_rpc_times(struct span_part *part, int64_t resolution_ns, int64_t unit_ns)
 {

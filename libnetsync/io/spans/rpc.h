@@ -47,7 +47,7 @@ struct rpc_span {
 	size_t num_links;
 	enum rpc_kind kind;
 	int64_t start, end; /* in the unit of the format; -1 if unknown */
-	int64_t duration;   /* instead of @end; -1 if unknown */
+	int64_t duration;   /* given instead of an end; -1 if unknown */
 	bool has_failed;    /* the client may not have waited for its server */
 	bool is_shared;	    /* a server span that has the identifier of its client span */
 	char name[SPAN_NAME_SIZE];
@@ -58,7 +58,7 @@ struct rpc_span {
 	uint64_t list; /* number of the list that contains the element */
 };
 
-/* A span as it is kept until its host is read. Its memory is that of one cache line. */
+/* A span as it is kept until its host is read. The struct occupies one cache line. */
 struct rpc_record {
 	struct rpc_id id;
 	uint64_t of; /* the span of the client or producer */
@@ -74,7 +74,7 @@ struct rpc_record {
 /* A host of the file. */
 struct rpc_host {
 	char *name;
-	struct range range;  /* of its spans (ns) */
+	struct range range;  /* time range of its spans (ns) */
 	bool has_ns, has_us; /* whether some times are no multiples of 1 us, and of 1 ms */
 	struct rpc_record *record;
 	size_t num_records; /* number of records that are not in the file yet */

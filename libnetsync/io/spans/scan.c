@@ -54,13 +54,13 @@ static int fill_scan_buffer(struct json_scan *scan)
 	return len < 0 ? (int)len : len > 0;
 }
 
-/* Return whether there is another byte, as fill_scan_buffer(). */
+/* Return whether there is another byte, with the return values of fill_scan_buffer(). */
 static inline int has_scan_byte(struct json_scan *scan)
 {
 	return scan->at < scan->size ? 1 : fill_scan_buffer(scan);
 }
 
-/* As has_scan_byte(), but the end of the file is damage. */
+/* Like has_scan_byte(), but treat the end of the file as damage. */
 static inline int need_scan_byte(struct json_scan *scan)
 {
 	const int ret = has_scan_byte(scan);
@@ -158,7 +158,7 @@ static int keep_scan_escape(struct json_scan *scan)
 
 /*
  * Find the next quote, backslash or end of a line in the buffer. No string contains the end of a
- * line, so a line that was cut does not take the next one with it.
+ * line, so the string in a truncated line does not continue in the next line.
  */
 static const char *find_scan_special(const char *from, size_t size)
 {
@@ -360,7 +360,7 @@ int scan_member(struct json_scan *scan)
 	ret = read_scan_string(scan);
 	if (ret < 0)
 		return ret;
-	/* Longer names than all that are known are equal to none of them. */
+	/* A name that is longer than all known names differs from all of them. */
 	scan->key_len = scan->len < sizeof(scan->key) ? scan->len : 0;
 	memcpy(scan->key, scan->text, scan->key_len);
 	ret = need_scan_peek(scan);

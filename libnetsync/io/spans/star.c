@@ -21,9 +21,10 @@
  * reaches all hosts. In all others, a waits for m, so its messages are slower by that wait. They
  * only matter if a never starts last, and one of them is enough to limit how late a may be.
  *
- * Measured with simulated jobs (4 to 16 hosts with 2 ranks, 300 all-reduces, 4 seeds): the median of
- * the bounds is 35 to 36 us, with all N (N - 1) messages as well. If one rank is late in 80 % of the
- * operations, it is 37 us, and 51 us with all messages, most of which are then slow.
+ * Measured with simulated jobs (4 to 16 hosts with 2 ranks, 300 all-reduces, 4 seeds): the median
+ * of the bounds is 35 to 36 us, with all N (N - 1) messages as well. If one rank is late in 80 % of
+ * the operations, the median is 37 us. With all messages, most of which are slow in this case, it
+ * is 51 us.
  *
  * Calls and queues have the same star, with other times: all starts, or all ends. Their centre is
  * the only host of the client or of the producer.
@@ -36,8 +37,8 @@
 #include "util/number.h"
 
 /*
- * Duration (ns) by which a part may seem to start after another one ended, which it precedes,
- * before a warning. Chosen: only clocks that nothing synchronizes differ by more than a minute.
+ * Maximum duration (ns) by which a part may seem to start after the end of a part that it precedes,
+ * without a warning. Chosen: only clocks that nothing synchronizes differ by more than a minute.
  */
 #define APART_NS INT64_C(60000000000)
 
