@@ -208,7 +208,10 @@ struct active_pieces {
 	size_t room;
 };
 
-/* Difference between TAI and UTC since 2017, ns, and by how much clocks of both differ from it. */
+/*
+ * Difference between TAI and UTC since 2017, ns, and the error with which two clocks may show this
+ * difference.
+ */
 #define TAI_OFFSET INT64_C(37000000000)
 #define TAI_WITHIN INT64_C(1000000000) /* Chosen. */
 
@@ -261,7 +264,7 @@ static int add_utc_section(struct netsync *ns, struct utc_pieces *sections,
 	return 0;
 }
 
-/* Remove the pieces that end before @at. Return the time at which the first one of the rest ends. */
+/* Remove the pieces that end before @at. Return the earliest end of the remaining pieces. */
 static int64_t retire_pieces(struct active_pieces *active, int64_t at)
 {
 	int64_t end = INT64_MAX;

@@ -20,7 +20,9 @@ void matcher_init(struct matcher *m, const struct match_calls *calls, void *arg,
 		  struct parallel *parallel)
 {
 	memset(m, 0, sizeof(*m));
-	/* Results are the same without random numbers. Only the speed is at risk. */
+	/*
+	 * Without random numbers, results are the same, but crafted input could make matching slow.
+	 */
 	if (getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uintptr_t)m;
 	for (int i = 0; i < NETSYNC_SHARDS; i++)

@@ -126,8 +126,8 @@ static bool udp_agree_whole(const struct packet_record *a, const struct packet_r
 
 /*
  * If the source counts IP ids, the shard of a datagram depends on its id, because ports may be
- * translated. Otherwise, the shard depends on the ports, because not all sources report digests. An
- * id of 0 counts as not counted.
+ * translated. Otherwise, the shard depends on the ports, because not all sources report digests. If
+ * the id is 0, the source is assumed not to count ids.
  */
 static uint64_t udp_get_shard_key(const struct packet_record *r, uint32_t behind)
 {

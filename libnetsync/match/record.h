@@ -123,7 +123,7 @@ static inline bool may_be_segmented(const struct packet_record *r)
 
 /*
  * Return whether the record is decided and counted in this shard. Block index entries and copies
- * are not decided. They only serve to find records that begin inside of them.
+ * are not decided. These entries only serve to find records that begin inside of a segment.
  */
 static inline bool record_is_own(const struct packet_record *r)
 {
@@ -155,8 +155,8 @@ struct shards {
 void record_fill(struct packet_record *s, const struct netsync_packet *p);
 
 /*
- * Return the number of block index entries (blocks, or IP ids) for a record. By these entries,
- * records are found that begin inside of it.
+ * Return the number of block index entries (blocks, or IP ids) for a record. With these entries, a
+ * search finds records that begin inside of the segment.
  */
 uint32_t record_count_blocks(const struct packet_record *s);
 

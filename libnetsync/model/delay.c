@@ -25,7 +25,7 @@ static const double LIFT[DELAY_LIFTS] = { 0, 1, 10.0 / 3, 40.0 / 3, 200.0 / 3, 1
  * are wrong. It is below 1, because such messages are wrong together. Chosen.
  */
 #define WRONG_TOGETHER 0.1
-/* Ratio of the initial shares of successive kinds of lift. Chosen. */
+/* Initial share of each kind of delay, relative to the share of the previous kind. Chosen. */
 #define RARER 0.1
 /* Pseudo-counts of wrong messages, of all messages, and of each kind of delay. Chosen. */
 #define PRIOR_WRONG 0.01
@@ -100,7 +100,7 @@ struct components {
 	/* Logarithms that all components share. */
 	double log_mean;
 	double log_left[LOWEST];      /* number of messages from the i-th lowest upwards */
-	double log_kind[DELAY_LIFTS]; /* share of a kind divided by the mean of its lift */
+	double log_kind[DELAY_LIFTS]; /* share of a kind, divided by the mean lift of the kind */
 };
 
 static void add_component(struct components *all, const struct component *c)

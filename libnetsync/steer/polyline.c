@@ -48,7 +48,7 @@ static int64_t interpolate_line(int64_t x0, int64_t y0, int64_t x1, int64_t y1, 
 
 /*
  * Return the index of the first corner after @at, but neither the first nor the last corner.
- * @offset is that of the member x or y, which is compared with @at.
+ * @offset is the offset of the member x or y in a corner; this member is compared with @at.
  */
 static size_t find_corner_after(const struct polyline *l, int64_t at, size_t offset)
 {

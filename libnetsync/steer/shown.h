@@ -29,8 +29,8 @@ struct breaks {
 
 /* Raw times, ns, at which the times of an untrusted interval may be shown. */
 struct doubtful {
-	int64_t from;  /* the earliest, of this interval and all later ones */
-	int64_t until; /* the latest, of this interval and all earlier ones */
+	int64_t from;  /* earliest such time of this and all later intervals */
+	int64_t until; /* latest such time of this and all earlier intervals */
 };
 
 /* A map that is prepared for inversion. */

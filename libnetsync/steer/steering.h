@@ -29,7 +29,7 @@ struct clock_point {
 	int64_t within;	 /* maximum error of @raw, ns */
 	double rate;	 /* d t / d raw up to the next reading; 0 if unknown */
 	bool set;	 /* the host's clock was stepped at this time */
-	uint32_t number; /* one more than that of the previous reading; 0 if none */
+	uint32_t number; /* consecutive number of the reading; 0 if not numbered */
 };
 
 /* An untrusted interval, in which the error of raw time is larger than elsewhere. */
@@ -144,8 +144,8 @@ bool steering_is_doubt_open_before(const struct steering *s, const struct raw_do
 bool steering_is_doubt_open_after(const struct steering *s, const struct raw_doubt *d);
 
 /*
- * Does an untrusted interval extend in either direction? If so, messages in it are before or after
- * all readings.
+ * Does an untrusted interval extend in either direction? If so, messages in the interval are before
+ * or after all readings.
  */
 bool steering_is_doubt_open(const struct steering *s, const struct raw_doubt *d);
 
