@@ -10,7 +10,7 @@ const char *quality_get_meaning(enum netsync_quality quality)
 		[NETSYNC_INCOMPLETE] =
 			"Messages were seen in one direction only, so only one side of the bound is known.",
 		[NETSYNC_APPROXIMATE] =
-			"Either some messages are inconsistent with the corrected times, the bound or the clock assumptions, or the clock assumptions are uncertain, because a clock may have been stepped or steered. If only few messages are inconsistent, they are rejected, and the bound holds if these messages are wrong. Otherwise the bound is unknown for all or part of the time.",
+			"Some messages are inconsistent with the corrected times, the bound or the clock assumptions, or these assumptions are uncertain because a clock may have been stepped or steered. If only few messages are inconsistent, they are rejected, and the bound holds if these messages are wrong. Otherwise the bound is unknown for all or part of the time.",
 		[NETSYNC_ACCURATE] =
 			"All messages are consistent with the corrected times, the bound and the clock assumptions, except near a step whose time is not known exactly. The bound holds.",
 	};

@@ -69,6 +69,6 @@ int captures_merge(const struct record_run *rec, char **traces, int num, const c
 	status = child_wait(pid);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	complain("%s was not written: netsync apply was ended.", rec->merged);
+	complain("%s was not written, because a signal ended netsync apply.", rec->merged);
 	return EXIT_BAD;
 }
