@@ -17,8 +17,8 @@
 struct netsync_io;
 
 /*
- * Range of the host's times that a copy has found so far. If the copy has found none, last is less
- * than first.
+ * Range of the host's times that a copy has found so far. If no time was found yet, last_ns is less
+ * than first_ns.
  */
 struct apply_seen {
 	int64_t first_ns;

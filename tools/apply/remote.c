@@ -86,7 +86,7 @@ static void free_apply_hosts(struct hosts *hosts)
 	remotes_free(&hosts->all);
 }
 
-/* ---- what they are asked ------------------------------------------------------- */
+/* ---- requests to the machines ------------------------------------------------------- */
 
 static void send_result_piece(struct hosts *hosts, const struct apply_remote *how,
 			      const char *piece)

@@ -20,7 +20,8 @@ struct apply_remote {
 
 /*
  * Copy traces on other hosts. The arguments for these traces have the form [NAME=][USER@]HOST:PATH.
- * The function ignores all other arguments. Return the exit status. Messages name the host.
+ * Arguments in @traces of any other form are ignored. Return the exit status. Messages name the
+ * host.
  */
 int apply_remotely(const struct apply_remote *how, char *const *traces, int num);
 

@@ -11,7 +11,7 @@
 #include "complain.h"
 #include "recording.h"
 
-/* Maximum size of the lines (bytes). Chosen: those of 65536 hosts. */
+/* Maximum size of the lines (bytes). Chosen: 65536 hosts with 1 KiB each. */
 #define MOST_SOURCES (64 << 20)
 
 static char *get_recording_file(const char *dir)

@@ -18,7 +18,7 @@
 static const struct unit {
 	const char *name;
 	int64_t ns;
-	int digits; /* number of decimals, of which the last one stands for 1 ns */
+	int digits; /* number of decimals for a resolution of 1 ns */
 } units[] = {
 	{ "s", NS_PER_S, 9 },
 	{ "ms", 1000000, 6 },

@@ -114,8 +114,8 @@ bool attached_find_suspended(const struct attached_file *file,
 			     const struct archive_machine *machine, bool *is_native,
 			     int64_t *suspended_ns);
 /*
- * Check that a trace of Perfetto is not compressed. If it is, or cannot be read, print a message and
- * return false.
+ * Check that a trace of Perfetto is not compressed. If the trace is compressed or cannot be read,
+ * print a message and return false.
  */
 bool attached_check_trace(const char *path);
 /*

@@ -25,7 +25,7 @@
 #define I_DATA_CHUNK 64
 /* Time to live of the headers made here, because events do not contain it. */
 #define USUAL_TTL 64
-/* Offsets of the protocols of addresses in the last 4 of 16 bytes (RFC 4291, 2.5.5.2). */
+/* Offset of an IPv4 address in a mapped IPv6 address (RFC 4291, 2.5.5.2), bytes. */
 #define MAPPED_AT 12
 
 /* ---- fields -------------------------------------------------------------------- */

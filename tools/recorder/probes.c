@@ -278,7 +278,7 @@ static bool open_probes(const struct packet_selection *selection, char why[LONGE
 	return !ret;
 }
 
-/* ---- what is asked of it --------------------------------------------------------- */
+/* ---- public functions --------------------------------------------------------- */
 
 /*
  * Count the packets that a program missed because it was already running on that processor, for

@@ -11,7 +11,7 @@
 #include "wall-clock.h"
 
 /*
- * Number of readings, of which the quickest one is used. Others may have been interrupted.
+ * Number of readings, of which the quickest one is used. Slower readings may have been interrupted.
  * Chosen.
  */
 #define READINGS 64

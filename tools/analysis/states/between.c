@@ -21,7 +21,7 @@
 
 /*
  * The role of a state in its definition. In the statement "exclusive STATES with STATES", states
- * are EXCLUSIVE or WITH. In "waits STATES for STATES", they are WAITING or HOLDING.
+ * are EXCLUSIVE or WITH. In the statement "waits STATES for STATES", states are WAITING or HOLDING.
  */
 enum role { EXCLUSIVE, WITH, HOLDING, WAITING, NUM_ROLES };
 #define ROLE_KNOWN (1U << NUM_ROLES)
@@ -45,7 +45,7 @@ struct counted {
 struct common {
 	uint64_t hash;
 	uint32_t definition;
-	uint32_t host, text;	    /* host that numbers its text, and that number */
+	uint32_t host, text;	    /* its text: a number, and the host that assigned it */
 	struct common *next;	    /* next one in the same bucket */
 	struct last *last[WAITING]; /* last span of each host for each role, or NULL */
 	struct counted *waits;

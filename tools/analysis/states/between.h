@@ -37,7 +37,7 @@ struct exclusion {
 /* The total of all waits of one host for another host, for one shared resource. */
 struct wait {
 	uint32_t definition;
-	uint32_t shared_host, shared; /* host that numbers its text, and that number */
+	uint32_t shared_host, shared; /* its text: a number, and the host that assigned it */
 	uint32_t host, holder;	      /* numbers of the waiting host and of the holder's host */
 	bool is_known;		      /* whether the host that was waited for is known */
 	uint64_t times;

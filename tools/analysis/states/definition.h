@@ -55,7 +55,7 @@ struct operand {
 struct condition {
 	struct field field;
 	enum comparison comparison;
-	struct operand *operands; /* IS: the field equals one of them; IS_NOT: none */
+	struct operand *operands; /* for IS, the field equals one of these; for IS_NOT, none */
 	size_t num;
 };
 

@@ -7,7 +7,8 @@
 
 struct total {
 	uint32_t host, definition;
-	uint32_t name, state; /* numbers of the host's texts; name is NO_TEXT for all names */
+	uint32_t name,
+		state; /* numbers of texts of the host; NO_TEXT as name stands for all names */
 	/* Number of objects with this name. For the sum over all names, number of names. */
 	uint64_t objects;
 	uint64_t times; /* number of spans */

@@ -19,7 +19,10 @@ struct straggler {
 	uint32_t host;
 	uint64_t operations; /* number of all operations of this kind, whoever was last */
 	uint64_t last;	     /* number of these in which this rank started last */
-	/* Number of these in which it did so for all possible errors of the clocks. */
+	/*
+	 * Number of these operations in which the rank certainly started last, whatever the errors
+	 * of the clocks.
+	 */
 	uint64_t certain;
 	/*
 	 * How much later than the rank before it (ns): median, and the limits that contain the

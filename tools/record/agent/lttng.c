@@ -456,7 +456,7 @@ static void add_recorded_counts(struct json_object *answer, bool events)
  * {"size":N,"room":N} in bytes, and {"recorded":N,"events":N} for each channel. It has an estimate
  * {"events":N} if this was requested and is already known. If the session records to a relay
  * daemon, the answer has {"connected":BOOL} and, if that is false, {"reachable":BOOL}. If no event
- * reports how the clock is steered, steering_send_readings() is called before.
+ * reports how the clock is steered, steering_send_readings() is called first.
  */
 struct json_object *agent_status(struct json_object *request)
 {

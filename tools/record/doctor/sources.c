@@ -14,7 +14,7 @@
 #include "doctor.h"
 #include "sources.h"
 
-/* Time limit for the shells of all hosts, ns, which is that of the greetings of agents. Chosen. */
+/* Time limit for the shells of all hosts, ns; the same as for the greetings of agents. Chosen. */
 #define FACTS_NS (120 * INT64_C(1000000000))
 /* Maximum size of a fact's line and of the whole output, bytes. Chosen. */
 #define FACT_LINE 256

@@ -46,7 +46,7 @@ void host_facts_judge(struct host_facts *facts, bool has_recorder, struct diagno
 void examine_sources(const struct remotes *all, struct diagnosis *diags, int64_t time_ns,
 		     struct diagnosis *between);
 
-/* Add a host with the same arguments as the user gave for another connection. */
+/* Add a host, with the arguments that the user gave for another connection. */
 bool add_same_remote(struct remotes *all, const struct remote *remote);
 
 /*
