@@ -395,9 +395,9 @@ static double compute_repeated_raw_time(const struct steering *s, const struct c
 static bool was_clock_stepped_at_next(const struct clock_point *p)
 {
 	const struct clock_point *next = p + 1;
-	bool is_told = p->number && next->number ? next->number == p->number + 1 : next->set;
+	bool is_reported = p->number && next->number ? next->number == p->number + 1 : next->set;
 
-	return is_told && p->rate > 0 && subtract_raw_times(p, next) <= SOON;
+	return is_reported && p->rate > 0 && subtract_raw_times(p, next) <= SOON;
 }
 
 /*

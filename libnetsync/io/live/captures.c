@@ -51,7 +51,7 @@ static void end_live_capture(struct live_capture *capture)
 		capture->trace->info.running = 0;
 	capture->trace = NULL;
 	capture->is_ready = capture->is_behind = capture->lacks_address = false;
-	capture->told_partial = capture->told_unused = false;
+	capture->has_reported_partial = capture->has_reported_unused = false;
 }
 
 /* Make a trace of a new file. */
@@ -81,10 +81,10 @@ static int begin_live_capture(struct live_input *live, struct live_capture *capt
 
 static void warn_of_missing_capture(struct live_input *live, struct live_capture *capture, int err)
 {
-	if (!capture->told_missing)
+	if (!capture->has_reported_missing)
 		io_warn(live->io, "%s: %s; waiting for the file. Its last packets may be missing.",
 			capture->path, strerror(err));
-	capture->told_missing = true;
+	capture->has_reported_missing = true;
 	end_live_capture(capture);
 }
 
@@ -110,14 +110,14 @@ static bool is_capture_replaced(struct live_input *live, const struct live_captu
 /* A file that ends in a packet may still be complete later. */
 static void warn_of_partial_packet(struct live_input *live, struct live_capture *capture)
 {
-	if (capture->told_partial || capture->size <= pcap_get_read_size(capture->trace) ||
+	if (capture->has_reported_partial || capture->size <= pcap_get_read_size(capture->trace) ||
 	    capture->is_behind || capture->lacks_address ||
 	    live_now_ms() - capture->grown_ms < IDLE_MS)
 		return;
 	io_warn(live->io,
 		"%s: the file ends in the middle of a packet and has not grown for %d s; waiting for the rest. If tcpdump writes it, give tcpdump the option -U.",
 		capture->path, IDLE_MS / 1000);
-	capture->told_partial = true;
+	capture->has_reported_partial = true;
 }
 
 /* Follow another file. The host stays the same. Return 0 or -ENOMEM. */
@@ -182,7 +182,7 @@ static int examine_live_capture(struct live_input *live, struct live_capture *ca
 		capture->ino = st.st_ino;
 		capture->size = 0;
 		capture->begun_ms = live_now_ms();
-		capture->told_missing = false;
+		capture->has_reported_missing = false;
 	}
 	if (capture->trace->info.damaged)
 		return 0;
@@ -237,11 +237,11 @@ static int use_probed_addresses(struct live_input *live, struct live_capture *ca
 	if (!own || !own->num) {
 		if (live->infer_delay_ms < INFER_REPORT_MS && !live->wants_all)
 			return 0;
-		if (!capture->told_address)
+		if (!capture->has_reported_address)
 			io_warn(live->io,
 				"%s: the capture does not record which packets %s sent, and this cannot be inferred yet; waiting for packets that another host also captures. To give an address of %s, use --address %s=ADDRESS.",
 				capture->path, host, host, host);
-		capture->told_address = true;
+		capture->has_reported_address = true;
 		return 0;
 	}
 	if (!own_addresses_find(live->io->owns, host))
@@ -323,9 +323,9 @@ static void warn_of_unusable_packets(struct live_input *live, struct live_captur
 	struct trace *trace = capture->trace;
 	const char *why = pcap_explain_unused(trace);
 
-	if (why && !capture->told_unused)
+	if (why && !capture->has_reported_unused)
 		io_warn(live->io, "%s: some packets are not used: %s.", capture->path, why);
-	capture->told_unused |= why != NULL;
+	capture->has_reported_unused |= why != NULL;
 }
 
 /* Read a capture up to a packet later than @until_ns. */
@@ -482,9 +482,10 @@ int captures_check_addresses(struct live_input *live)
 /* Has nothing been written for some time: neither packets nor clock readings? */
 static bool is_capture_idle(const struct live_input *live, const struct live_capture *capture)
 {
-	const int64_t told_ms = clocks_get_told_ms(live, capture->trace->host);
+	const int64_t last_read_ms = clocks_get_last_read_ms(live, capture->trace->host);
 
-	return !capture->is_behind && live_now_ms() - max64(capture->grown_ms, told_ms) > IDLE_MS;
+	return !capture->is_behind &&
+	       live_now_ms() - max64(capture->grown_ms, last_read_ms) > IDLE_MS;
 }
 
 int64_t capture_get_read_time(const struct live_input *live, const struct live_capture *capture)

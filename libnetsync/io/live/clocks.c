@@ -20,7 +20,7 @@
 /* Size of the buffer for reading (bytes). Lines are shorter. Chosen. */
 #define CLOCKS_BUFFER 65536
 /* Maximum number of hosts in the files: the largest number of hosts in a recording. Chosen. */
-#define MAX_TOLD 65536
+#define MAX_LOGGED 65536
 /* Maximum number of readings kept for a host's first session: those of 13 to 27 minutes. Chosen. */
 #define MAX_WAITING ((size_t)16384)
 /*
@@ -32,23 +32,23 @@
 struct clocks_file {
 	char *path;
 	int fd; /* -1 if the file does not exist yet, or is not open */
-	/* Index of the only host of the file, in live_input.told; SIZE_MAX if lines name hosts. */
+	/* Index of the only host of the file, in live_input.logged; SIZE_MAX if lines name hosts. */
 	size_t of;
 	uint64_t at;	 /* offset of the first line that was not used (bytes) */
 	uint64_t number; /* number of the last line used */
 	bool failed;	 /* the file is not read any more */
-	bool told_bad;
+	bool has_reported_bad;
 };
 
 /* A host that is named in the files, and its readings. */
-struct told_host {
+struct logged_host {
 	struct io_host *host;	   /* NULL if the host has no session yet */
 	struct clock_event *event; /* readings kept for the host */
 	size_t num;
 	size_t room;
-	int64_t last_ns; /* time of the last reading, in the host's time base if it is known */
-	int64_t told_ms; /* when the last reading was read */
-	bool is_of_file; /* the host of a file in which lines do not name hosts */
+	int64_t last_ns;      /* time of the last reading, in the host's time base if it is known */
+	int64_t last_read_ms; /* when the last reading was read */
+	bool is_of_file;      /* the host of a file in which lines do not name hosts */
 };
 
 static void give_up_clocks_file(struct live_input *live, struct clocks_file *file, const char *why)
@@ -58,14 +58,14 @@ static void give_up_clocks_file(struct live_input *live, struct clocks_file *fil
 	file->failed = true;
 }
 
-static int push_clock_event(struct told_host *told, struct clock_event clock)
+static int push_clock_event(struct logged_host *logged, struct clock_event clock)
 {
-	struct trace *base = told->host->base;
+	struct trace *base = logged->host->base;
 
 	if (__builtin_add_overflow(clock.time_ns, base->epoch_ns, &clock.time_ns))
 		return 0;
-	told->last_ns = clock.time_ns;
-	told->told_ms = live_now_ms();
+	logged->last_ns = clock.time_ns;
+	logged->last_read_ms = live_now_ms();
 	return io_add_clock(base, &clock);
 }
 
@@ -75,49 +75,50 @@ static bool is_host_called(const struct io_host *host, const char *text, size_t 
 }
 
 /* Find a host by its name, or add the host. Return NULL if out of memory. */
-static struct told_host *find_or_add_told_host(struct live_input *live,
-					       const struct text_word *name)
+static struct logged_host *find_or_add_logged_host(struct live_input *live,
+						   const struct text_word *name)
 {
-	struct name *found = names_add(&live->told_names, name);
-	struct told_host *told;
+	struct name *found = names_add(&live->logged_names, name);
+	struct logged_host *logged;
 
 	if (!found)
 		return NULL;
 	if (found->number >= 0)
-		return &live->told[found->number];
-	told = array_add(&live->told, live->num_told, sizeof(*told));
-	if (!told)
+		return &live->logged[found->number];
+	logged = array_add(&live->logged, live->num_logged, sizeof(*logged));
+	if (!logged)
 		return NULL;
-	*told = (struct told_host){ 0 };
-	found->number = (int)live->num_told++;
+	*logged = (struct logged_host){ 0 };
+	found->number = (int)live->num_logged++;
 	for (size_t i = 0; i < live->num_hosts; i++)
 		if (is_host_called(live->hosts[i], name->text, name->len))
-			told->host = live->hosts[i];
-	return told;
+			logged->host = live->hosts[i];
+	return logged;
 }
 
 /*
  * Keep a reading. If there are too many, discard the oldest, because late sessions need recent
  * readings.
  */
-static int keep_clock_event(struct live_input *live, struct told_host *told,
+static int keep_clock_event(struct live_input *live, struct logged_host *logged,
 			    const struct clock_event *clock)
 {
-	if (told->num == MAX_WAITING) {
-		told->num /= 2;
-		memmove(told->event, told->event + told->num, told->num * sizeof(*clock));
+	if (logged->num == MAX_WAITING) {
+		logged->num /= 2;
+		memmove(logged->event, logged->event + logged->num, logged->num * sizeof(*clock));
 	}
-	if (array_grow(&told->event, &told->room, told->num, sizeof(*clock)))
+	if (array_grow(&logged->event, &logged->room, logged->num, sizeof(*clock)))
 		return io_fail_no_memory(live->io);
-	told->event[told->num++] = *clock;
+	logged->event[logged->num++] = *clock;
 	return 0;
 }
 
 /* Find the host of a line. Return NULL if out of memory. */
-static struct told_host *find_host_of_line(struct live_input *live, const struct clocks_file *file,
-					   const struct text_word *name)
+static struct logged_host *find_host_of_line(struct live_input *live,
+					     const struct clocks_file *file,
+					     const struct text_word *name)
 {
-	return file->of == SIZE_MAX ? find_or_add_told_host(live, name) : &live->told[file->of];
+	return file->of == SIZE_MAX ? find_or_add_logged_host(live, name) : &live->logged[file->of];
 }
 
 static int use_clocks_line(struct live_input *live, struct clocks_file *file, const char *p)
@@ -125,23 +126,23 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 	struct netsync_clock_point point;
 	struct clock_line_more more;
 	struct clock_event clock;
-	struct told_host *told;
+	struct logged_host *logged;
 	struct text_word name;
 
 	if (!parse_text_clock_line(p, &name, &point, &more)) {
-		if (!file->told_bad)
+		if (!file->has_reported_bad)
 			io_warn(live->io,
 				"%s: line %llu does not have the format of netsync-clocks(5); such lines are not used.",
 				file->path, (unsigned long long)file->number);
-		file->told_bad = true;
+		file->has_reported_bad = true;
 		return 0;
 	}
-	if (live->num_told == MAX_TOLD) {
+	if (live->num_logged == MAX_LOGGED) {
 		give_up_clocks_file(live, file, "it contains too many hosts");
 		return 0;
 	}
-	told = find_host_of_line(live, file, &name);
-	if (!told)
+	logged = find_host_of_line(live, file, &name);
+	if (!logged)
 		return io_fail_no_memory(live->io);
 	clock = (struct clock_event){
 		.time_ns = point.time_ns,
@@ -150,9 +151,9 @@ static int use_clocks_line(struct live_input *live, struct clocks_file *file, co
 		.rate = point.rate,
 		.was_set = point.was_set,
 	};
-	if (told->host)
-		return push_clock_event(told, clock);
-	return keep_clock_event(live, told, &clock);
+	if (logged->host)
+		return push_clock_event(logged, clock);
+	return keep_clock_event(live, logged, &clock);
 }
 
 /* Use the complete lines in the buffer. The rest is read again by the next call. */
@@ -277,25 +278,26 @@ int clocks_add_file(struct live_input *live, const char *path)
 int clocks_add_file_of_host(struct live_input *live, struct io_host *host, const char *path)
 {
 	struct clocks_file *file = add_clocks_file(live, path);
-	struct told_host *told = file ? array_add(&live->told, live->num_told, sizeof(*told)) :
-					NULL;
+	struct logged_host *logged = file ? array_add(&live->logged, live->num_logged,
+						      sizeof(*logged)) :
+					    NULL;
 
-	if (!told) {
+	if (!logged) {
 		if (file)
 			file->failed = true;
 		return io_fail_no_memory(live->io);
 	}
-	*told = (struct told_host){ .host = host, .last_ns = INT64_MIN, .is_of_file = true };
-	file->of = live->num_told++;
+	*logged = (struct logged_host){ .host = host, .last_ns = INT64_MIN, .is_of_file = true };
+	file->of = live->num_logged++;
 	return read_clocks_file(live, file);
 }
 
-static const struct told_host *find_host_with_file(const struct live_input *live,
-						   const struct io_host *host)
+static const struct logged_host *find_host_with_file(const struct live_input *live,
+						     const struct io_host *host)
 {
-	for (size_t i = 0; i < live->num_told; i++)
-		if (live->told[i].is_of_file && live->told[i].host == host)
-			return &live->told[i];
+	for (size_t i = 0; i < live->num_logged; i++)
+		if (live->logged[i].is_of_file && live->logged[i].host == host)
+			return &live->logged[i];
 	return NULL;
 }
 
@@ -306,41 +308,41 @@ bool clocks_has_file_of_host(const struct live_input *live, const struct io_host
 
 int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *host)
 {
-	const struct told_host *told = find_host_with_file(live, host);
+	const struct logged_host *logged = find_host_with_file(live, host);
 
-	return told ? told->last_ns : INT64_MIN;
+	return logged ? logged->last_ns : INT64_MIN;
 }
 
-int64_t clocks_get_told_ms(const struct live_input *live, const struct io_host *host)
+int64_t clocks_get_last_read_ms(const struct live_input *live, const struct io_host *host)
 {
-	const struct told_host *told = find_host_with_file(live, host);
+	const struct logged_host *logged = find_host_with_file(live, host);
 
-	return told ? told->told_ms : 0;
+	return logged ? logged->last_read_ms : 0;
 }
 
 int clocks_join_host(struct live_input *live, struct io_host *host)
 {
-	struct told_host *told = NULL;
+	struct logged_host *logged = NULL;
 	int ret = 0;
 
-	for (size_t i = 0; i < live->told_names.num && !told; i++) {
-		const struct name *name = live->told_names.name[i];
+	for (size_t i = 0; i < live->logged_names.num && !logged; i++) {
+		const struct name *name = live->logged_names.name[i];
 
 		if (name->number >= 0 && is_host_called(host, name->text, name->len))
-			told = &live->told[name->number];
+			logged = &live->logged[name->number];
 	}
 	/*
 	 * If two hosts have this name, the readings belong to the first. The writer of the file
 	 * avoids this.
 	 */
-	if (!told || told->host)
+	if (!logged || logged->host)
 		return 0;
-	told->host = host;
-	for (size_t i = 0; i < told->num && !ret; i++)
-		ret = push_clock_event(told, told->event[i]);
-	free(told->event);
-	told->event = NULL;
-	told->num = told->room = 0;
+	logged->host = host;
+	for (size_t i = 0; i < logged->num && !ret; i++)
+		ret = push_clock_event(logged, logged->event[i]);
+	free(logged->event);
+	logged->event = NULL;
+	logged->num = logged->room = 0;
 	return ret;
 }
 
@@ -351,14 +353,14 @@ int64_t clocks_find_known_until(const struct live_input *live, const struct io_h
 	const int64_t end = time_ns < INT64_MAX ? time_ns : host->base->info.last_ns;
 	int64_t lag;
 
-	for (size_t i = 0; i < live->num_told; i++) {
-		const struct told_host *told = &live->told[i];
+	for (size_t i = 0; i < live->num_logged; i++) {
+		const struct logged_host *logged = &live->logged[i];
 
-		if (told->host != host || told->last_ns >= end)
+		if (logged->host != host || logged->last_ns >= end)
 			continue;
-		if (__builtin_sub_overflow(end, told->last_ns, &lag) || lag > MAX_LAG)
+		if (__builtin_sub_overflow(end, logged->last_ns, &lag) || lag > MAX_LAG)
 			continue;
-		return told->last_ns;
+		return logged->last_ns;
 	}
 	return time_ns;
 }
@@ -371,10 +373,10 @@ void clocks_free(struct live_input *live)
 		free(live->files[i]->path);
 		free(live->files[i]);
 	}
-	for (size_t i = 0; i < live->num_told; i++)
-		free(live->told[i].event);
+	for (size_t i = 0; i < live->num_logged; i++)
+		free(live->logged[i].event);
 	free(live->clocks_buffer);
-	names_release(&live->told_names);
+	names_release(&live->logged_names);
 	free(live->files);
-	free(live->told);
+	free(live->logged);
 }

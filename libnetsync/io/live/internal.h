@@ -45,10 +45,10 @@ struct live_relay {
 	struct worker lister;
 	int64_t retry_ms;
 	int64_t asked_ms; /* time of the last complete list of sessions */
-	bool told_down;
-	bool told_gone;
-	bool told_empty;
-	bool told_many;
+	bool has_reported_down;
+	bool has_reported_gone;
+	bool has_reported_empty;
+	bool has_reported_many;
 };
 
 struct session {
@@ -60,9 +60,9 @@ struct session {
 	struct trace **traces; /* traces of this viewer; the reader owns them */
 	size_t num_traces;
 	bool late;
-	bool told_late;
-	bool told_busy;
-	bool told_silent;
+	bool has_reported_late;
+	bool has_reported_busy;
+	bool has_reported_silent;
 	bool failed;
 	bool held; /* waiting until the other first sessions have begun */
 	bool has_time;
@@ -88,10 +88,10 @@ struct live_capture {
 	bool is_behind;	    /* there may be packets that were not read */
 	bool lacks_address; /* reading waits for an address of the host */
 	bool has_clocks;    /* its file of clock readings is read */
-	bool told_missing;
-	bool told_partial;
-	bool told_unused;
-	bool told_address;
+	bool has_reported_missing;
+	bool has_reported_partial;
+	bool has_reported_unused;
+	bool has_reported_address;
 };
 
 struct live_input {
@@ -108,10 +108,10 @@ struct live_input {
 	size_t num_hosts;
 	struct clocks_file **files;
 	size_t num_files;
-	char *clocks_buffer;	/* a part of a file of readings */
-	struct told_host *told; /* indexed by the numbers in told_names */
-	size_t num_told;
-	struct name_table told_names;
+	char *clocks_buffer;	    /* a part of a file of readings */
+	struct logged_host *logged; /* indexed by the numbers in logged_names */
+	size_t num_logged;
+	struct name_table logged_names;
 	int64_t inferred_ms; /* time of the last attempt to infer addresses */
 	bool wants_all;	     /* the caller does not wait for packets, but wants those that exist */
 	bool has_begun;	     /* the first hosts were numbered */
@@ -165,7 +165,7 @@ bool clocks_has_file_of_host(const struct live_input *live, const struct io_host
 /* Return the time of the last reading of such a host, or INT64_MIN if there is none. */
 int64_t clocks_get_last_ns(const struct live_input *live, const struct io_host *host);
 /* Return when such a reading was last read (live_now_ms()), or 0. */
-int64_t clocks_get_told_ms(const struct live_input *live, const struct io_host *host);
+int64_t clocks_get_last_read_ms(const struct live_input *live, const struct io_host *host);
 void clocks_free(struct live_input *live);
 
 /* ---- hosts.c ----------------------------------------------------------- */

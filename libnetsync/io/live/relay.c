@@ -12,10 +12,10 @@
 
 static int warn_of_too_many_sessions(struct live_relay *relay)
 {
-	if (!relay->told_many)
+	if (!relay->has_reported_many)
 		io_warn(relay->io, "%s: there are more than %d sessions; the rest are not read.",
 			relay->url, LIVE_MAX_SESSIONS);
-	relay->told_many = true;
+	relay->has_reported_many = true;
 	return 1;
 }
 
@@ -101,15 +101,15 @@ static void note_relay_up(struct live_relay *relay)
 {
 	size_t own = drop_unlisted_sessions(relay->io->live, relay);
 
-	if (relay->told_down)
+	if (relay->has_reported_down)
 		io_warn(relay->io, "%s: the relay daemon responds again.", relay->url);
-	if (!own && !relay->told_empty)
+	if (!own && !relay->has_reported_empty)
 		io_warn(relay->io,
 			relay->host ? "%s: no such live session; waiting for it." :
 				      "%s: no live session; waiting for one.",
 			relay->url);
-	relay->told_empty = !own;
-	relay->told_down = relay->told_gone = false;
+	relay->has_reported_empty = !own;
+	relay->has_reported_down = relay->has_reported_gone = false;
 }
 
 static void note_relay_down(struct live_relay *relay, const char *reason)
@@ -117,7 +117,7 @@ static void note_relay_down(struct live_relay *relay, const char *reason)
 	/* If the relay daemon is gone, its sessions are gone; later sessions are new. */
 	const bool gone = strstr(reason, strerror(ECONNREFUSED));
 	/* When a relay daemon ends, its connections may break before new ones are refused. */
-	const bool is_news = !relay->told_down || (gone && !relay->told_gone);
+	const bool is_news = !relay->has_reported_down || (gone && !relay->has_reported_gone);
 
 	if (gone)
 		drop_unlisted_sessions(relay->io->live, relay);
@@ -127,8 +127,8 @@ static void note_relay_down(struct live_relay *relay, const char *reason)
 				"%s: the relay daemon no longer responds (%s), so it has exited; the relay daemon of netsync record does so when the recording ends. Waiting for another one." :
 				"%s: the relay daemon does not respond (%s); trying again.",
 			relay->url, reason);
-	relay->told_down = true;
-	relay->told_gone |= gone;
+	relay->has_reported_down = true;
+	relay->has_reported_gone |= gone;
 }
 
 static int use_lister_record(void *data, const struct worker_head *head, const void *payload)

@@ -74,11 +74,11 @@ static void warn_of_late_start(struct session *session, const struct worker_head
 	struct bytes_take span = bytes_take_all(payload, head->size);
 	char begin[64];
 
-	if (!session->late || session->told_late)
+	if (!session->late || session->has_reported_late)
 		return;
 	io_warn(session->relay->io, "%s: the session was already running; its data starts at %s.",
 		session->is.url, format_time_text(begin, sizeof(begin), bytes_take_signed(&span)));
-	session->told_late = true;
+	session->has_reported_late = true;
 }
 
 /* Warn of losses when the first of them are reported. */
@@ -130,14 +130,14 @@ static void use_session_time(struct session *session, int64_t time_ns)
 	/* A session that fails repeatedly before this point is not retried more often. */
 	if (live_now_ms() - session->began_ms > RETRY_MAX_MS)
 		session->delay_ms = 0;
-	if (session->told_silent || live_now_ms() - session->began_ms < SETTLE_MS)
+	if (session->has_reported_silent || live_now_ms() - session->began_ms < SETTLE_MS)
 		return;
 	for (size_t i = 0; i < session->num_traces; i++)
 		has_network |= session->traces[i]->has_network || session->traces[i]->has_unusable;
 	if (!has_network)
 		io_warn(session->relay->io, "%s: no network events in this session; %s.",
 			session->is.url, ctf_reader.to_record);
-	session->told_silent = true;
+	session->has_reported_silent = true;
 }
 
 static void warn_of_failed_session(const struct session *session, const char *why)
@@ -181,9 +181,9 @@ static int attach_viewer(struct session *session)
 	if (!session->is.streams)
 		session->late = false;
 	session->failed = false;
-	session->told_busy = false;
-	session->told_late = false;
-	session->told_silent = false;
+	session->has_reported_busy = false;
+	session->has_reported_late = false;
+	session->has_reported_silent = false;
 	session->has_time = false;
 	session->num_traces = 0;
 	memset(&session->stream, 0, sizeof(session->stream));
@@ -232,11 +232,11 @@ int session_attach(struct session *session)
 	/* The current viewer may still be the previous one of this process. */
 	if (session->left_ms && live_now_ms() < session->left_ms + LEAVING_MS)
 		return 0;
-	if (!session->told_busy)
+	if (!session->has_reported_busy)
 		io_warn(session->relay->io,
 			"%s: the session already has another viewer, and the relay daemon allows only one; waiting until that viewer leaves.",
 			session->is.url);
-	session->told_busy = true;
+	session->has_reported_busy = true;
 	session->late = true;
 	return 0;
 }

@@ -34,9 +34,9 @@ struct view_trace {
 	struct ctf_streams streams;
 	struct trace found; /* the trace to which the records sent belong */
 	/* The reported identity; has_clock is false until it is reported. */
-	struct ctf_identity told;
+	struct ctf_identity logged;
 	struct range span; /* time span of the events; if hi < lo, there are none */
-	struct range told_span;
+	struct range reported_span;
 };
 
 struct live_viewer {
@@ -190,7 +190,7 @@ static struct view_trace *find_or_add_view_trace(struct live_viewer *view, const
 	view->num_traces++;
 	trace->bt = bt;
 	bt_trace_get_ref(bt);
-	trace->span.hi = trace->told_span.hi = -1;
+	trace->span.hi = trace->reported_span.hi = -1;
 	trace->found.io = view->io;
 	trace->found.window = RANGE_ALL;
 	trace->streams = (struct ctf_streams){
@@ -205,11 +205,11 @@ static void report_view_trace(struct view_trace *trace, size_t number)
 	const struct ctf_identity *is = &trace->streams.is;
 
 	if (!is->has_clock ||
-	    (trace->told.has_clock && trace->told.has_network == is->has_network &&
-	     trace->told.has_unusable == is->has_unusable))
+	    (trace->logged.has_clock && trace->logged.has_network == is->has_network &&
+	     trace->logged.has_unusable == is->has_unusable))
 		return;
 	worker_put(LIVE_TRACE, number, is, sizeof(*is));
-	trace->told = *is;
+	trace->logged = *is;
 }
 
 static int compare_streams(const void *a, const void *b)
@@ -292,7 +292,7 @@ static int use_stream_message(struct live_viewer *view, const bt_message *messag
 
 	if (ret < 0)
 		return ret;
-	stream_begin_trace(&trace->found, stream->trace, !trace->told.has_clock);
+	stream_begin_trace(&trace->found, stream->trace, !trace->logged.has_clock);
 	if (ret)
 		io_add_event(&trace->found, &seen);
 	if (stream->s.any) {
@@ -347,13 +347,13 @@ static void report_view_state(struct live_viewer *view)
 	for (size_t i = 0; i < view->num_traces; i++) {
 		struct view_trace *t = view->traces[i];
 
-		if (!t->told.has_clock || !t->bt)
+		if (!t->logged.has_clock || !t->bt)
 			continue;
 		report_view_trace(t, i);
 		stream_begin_trace(&t->found, i, false);
-		if (memcmp(&t->span, &t->told_span, sizeof(t->span)))
+		if (memcmp(&t->span, &t->reported_span, sizeof(t->span)))
 			io_add_span(&t->found, t->span.lo, t->span.hi);
-		t->told_span = t->span;
+		t->reported_span = t->span;
 		t->found.info.lost_events = t->streams.counts.lost_events;
 		t->found.info.lost_packets = t->streams.counts.lost_packets;
 		t->found.out_of_range = t->streams.counts.out_of_range;

@@ -20,12 +20,11 @@
 #define BUFFER_SIZE (256 * 1024)
 /*
  * Number of bytes that are allocated behind the buffer. Integers are read in steps of eight bytes,
- * and a '
- * ' is added.
+ * and a blank is added.
  */
 #define SLACK 16
 /* Number of bad lines that are reported one by one. Chosen. */
-#define TOLD 3
+#define MOST_REPORTED 3
 
 /* ---- files ------------------------------------------------------------- */
 
@@ -267,7 +266,7 @@ int lines_reject(struct text_lines *l, const char *at, const char *format, ...)
 		return 0;
 	l->bad++;
 	l->last_bad = l->number;
-	if (!l->strict && l->bad > TOLD)
+	if (!l->strict && l->bad > MOST_REPORTED)
 		return 0;
 	va_start(args, format);
 	if (vasprintf(&why, format, args) < 0)
@@ -285,7 +284,7 @@ int lines_reject(struct text_lines *l, const char *at, const char *format, ...)
 
 void lines_warn_of_bad(const struct text_lines *l)
 {
-	if (l->bad > TOLD)
+	if (l->bad > MOST_REPORTED)
 		io_warn(l->io,
 			"%s: %llu lines in total are not used; the last one is line %llu. Use --strict to stop at the first invalid line.",
 			l->path, (unsigned long long)l->bad, (unsigned long long)l->last_bad);
