@@ -29,39 +29,25 @@ struct jaeger_processes {
 	size_t num, room;
 };
 
-/* A tag: {"key": "...", "value": ...}. */
-struct jaeger_tag {
-	char key[256], value[256];
-};
-
-/* Scan a tag whose value is a text, a number or true. */
-static int scan_jaeger_tag(struct rpc_file *file, struct jaeger_tag *tag)
+/* Scan a member of a tag, {"key": "...", "value": ...}, whose value is a text, a number or true. */
+static int scan_jaeger_tag_member(struct rpc_file *file, void *data)
 {
 	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	struct rpc_attribute *tag = data;
+	char *to = scan_is_key(scan, "key")   ? tag->key :
+		   scan_is_key(scan, "value") ? tag->value :
+						NULL;
+	const int ret = to ? scan_text(scan) : scan_skip(scan);
 
-	*tag = (struct jaeger_tag){ "", "" };
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		char *to = scan_is_key(scan, "key")   ? tag->key :
-			   scan_is_key(scan, "value") ? tag->value :
-							NULL;
-
-		if (!to) {
-			ret = scan_skip(scan);
-		} else {
-			ret = scan_text(scan);
-			/* scan_text() leaves words such as "true" in scan->text as well. */
-			if (ret >= 0)
-				snprintf(to, sizeof(tag->key), "%.*s", 255, scan->text);
-		}
-		ret = ret < 0 ? ret : 1;
-	}
+	/* scan_text() leaves words such as "true" in scan->text as well. */
+	if (to && ret >= 0)
+		snprintf(to, sizeof(tag->key), "%.*s", 255, scan->text);
 	return ret;
 }
 
 /* ---- spans ------------------------------------------------------------------ */
 
-static void use_jaeger_tag(struct rpc_span *span, const struct jaeger_tag *tag)
+static void use_jaeger_tag(struct rpc_span *span, const struct rpc_attribute *tag)
 {
 	static const char *const kinds[] = {
 		[RPC_INTERNAL] = "internal", [RPC_SERVER] = "server",	  [RPC_CLIENT] = "client",
@@ -76,59 +62,66 @@ static void use_jaeger_tag(struct rpc_span *span, const struct jaeger_tag *tag)
 			    (!strcmp(tag->key, "otel.status_code") && !strcmp(tag->value, "ERROR"));
 }
 
-static int scan_jaeger_span_tags(struct rpc_file *file)
+static int scan_jaeger_span_tag(struct rpc_file *file, void *data)
 {
-	struct jaeger_tag tag;
-	int ret = scan_enter(&file->scan, '[');
+	struct rpc_attribute tag = { "", "" };
+	const int ret = rpc_scan_object(file, scan_jaeger_tag_member, &tag);
 
-	while (ret > 0 && (ret = scan_element(&file->scan)) > 0) {
-		ret = scan_jaeger_tag(file, &tag);
-		if (ret < 0)
-			return ret;
+	(void)data;
+	if (ret > 0)
 		use_jaeger_tag(&file->span, &tag);
-		ret = 1;
-	}
+	return ret;
+}
+
+struct jaeger_reference {
+	struct rpc_id id;
+	bool is_child;
+};
+
+static int scan_jaeger_reference_member(struct rpc_file *file, void *data)
+{
+	struct json_scan *scan = &file->scan;
+	struct jaeger_reference *reference = data;
+	int ret;
+
+	if (scan_is_key(scan, "traceID"))
+		return rpc_scan_trace_id(file, reference->id.trace);
+	if (scan_is_key(scan, "spanID"))
+		return rpc_scan_span_id(file, &reference->id.span);
+	if (!scan_is_key(scan, "refType"))
+		return scan_skip(scan);
+	ret = scan_text(scan);
+	reference->is_child = ret > 0 && !strcmp(scan->text, "CHILD_OF");
 	return ret;
 }
 
 /* Scan a reference. The first one of type CHILD_OF is the parent; all others are links. */
-static int scan_jaeger_reference(struct rpc_file *file)
+static int scan_jaeger_reference(struct rpc_file *file, void *data)
 {
-	struct json_scan *scan = &file->scan;
-	struct rpc_span *span = &file->span;
-	struct rpc_id id = { { 0, 0 }, 0 };
-	bool is_child = false;
-	int ret = scan_enter(scan, '{');
+	struct jaeger_reference reference = { .is_child = false };
+	const int ret = rpc_scan_object(file, scan_jaeger_reference_member, &reference);
 
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		if (scan_is_key(scan, "traceID")) {
-			ret = rpc_scan_trace_id(file, id.trace);
-		} else if (scan_is_key(scan, "spanID")) {
-			ret = rpc_scan_span_id(file, &id.span);
-		} else if (scan_is_key(scan, "refType")) {
-			ret = scan_text(scan);
-			is_child = ret > 0 && !strcmp(scan->text, "CHILD_OF");
-		} else {
-			ret = scan_skip(scan);
-		}
-		ret = ret < 0 ? ret : 1;
-	}
-	if (is_child && !span->parent.span)
-		span->parent = id;
+	(void)data;
+	if (ret <= 0)
+		return ret;
+	if (reference.is_child && !file->span.parent.span)
+		file->span.parent = reference.id;
 	else
-		rpc_add_link(span, &id);
+		rpc_add_link(&file->span, &reference.id);
 	return ret;
 }
 
-static int scan_jaeger_log(struct rpc_file *file)
+static int scan_jaeger_log(struct rpc_file *file, void *data)
 {
+	(void)data;
 	return rpc_scan_event(file, "timestamp");
 }
 
-static int scan_jaeger_member(struct rpc_file *file, uint64_t *process)
+static int scan_jaeger_member(struct rpc_file *file, void *data)
 {
 	struct json_scan *scan = &file->scan;
 	struct rpc_span *span = &file->span;
+	uint64_t *process = data;
 	int ret;
 
 	if (scan_is_key(scan, "traceID"))
@@ -142,11 +135,11 @@ static int scan_jaeger_member(struct rpc_file *file, uint64_t *process)
 	if (scan_is_key(scan, "duration"))
 		return rpc_scan_number(file, RPC_DURATION);
 	if (scan_is_key(scan, "references"))
-		return rpc_scan_list(file, scan_jaeger_reference);
+		return rpc_scan_list(file, scan_jaeger_reference, NULL);
 	if (scan_is_key(scan, "tags"))
-		return scan_jaeger_span_tags(file);
+		return rpc_scan_list(file, scan_jaeger_span_tag, NULL);
 	if (scan_is_key(scan, "logs") && file->is_copied)
-		return rpc_scan_list(file, scan_jaeger_log);
+		return rpc_scan_list(file, scan_jaeger_log, NULL);
 	if (!scan_is_key(scan, "processID"))
 		return scan_skip(scan);
 	ret = scan_text(scan);
@@ -155,61 +148,44 @@ static int scan_jaeger_member(struct rpc_file *file, uint64_t *process)
 	return ret;
 }
 
-static int scan_jaeger_span(struct rpc_file *file)
+static int scan_jaeger_span(struct rpc_file *file, void *data)
 {
 	uint64_t process = 0;
-	int ret;
+	const int ret = rpc_scan_span(file, scan_jaeger_member, &process);
 
-	scan_peek(&file->scan);
-	rpc_begin_span(file);
-	ret = scan_enter(&file->scan, '{');
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(&file->scan)) > 0) {
-		ret = scan_jaeger_member(file, &process);
-		if (ret < 0)
-			return ret;
-	}
-	return ret < 0 ? ret : rpc_hold_span(file, process);
+	(void)data;
+	return ret <= 0 ? ret : rpc_hold_span(file, process);
 }
 
 /* ---- processes -------------------------------------------------------------- */
 
-static int scan_jaeger_process(struct rpc_file *file, struct rpc_origin *origin)
+static int scan_jaeger_process_tag(struct rpc_file *file, void *origin)
 {
-	struct json_scan *scan = &file->scan;
-	struct jaeger_tag tag;
-	int ret = scan_enter(scan, '{');
+	struct rpc_attribute tag = { "", "" };
+	const int ret = rpc_scan_object(file, scan_jaeger_tag_member, &tag);
 
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		if (!scan_is_key(scan, "tags")) {
-			ret = scan_skip(scan);
-		} else if ((ret = scan_enter(scan, '[')) > 0) {
-			while ((ret = scan_element(scan)) > 0) {
-				if ((ret = scan_jaeger_tag(file, &tag)) < 0)
-					return ret;
-				rpc_note_attribute(origin, tag.key, tag.value);
-			}
-		}
-		ret = ret < 0 ? ret : 1;
-	}
+	if (ret > 0)
+		rpc_note_attribute(origin, tag.key, tag.value);
 	return ret;
 }
 
-static int scan_jaeger_processes(struct rpc_file *file, struct jaeger_processes *all)
+static int scan_jaeger_process_member(struct rpc_file *file, void *origin)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	return scan_is_key(&file->scan, "tags") ?
+		       rpc_scan_list(file, scan_jaeger_process_tag, origin) :
+		       scan_skip(&file->scan);
+}
 
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		if (array_grow(&all->process, &all->room, all->num, sizeof(*all->process)))
-			return -ENOMEM;
-		all->process[all->num] = (struct jaeger_process){ hash_text(0, scan->text),
-								  { .quality = 0 } };
-		ret = scan_jaeger_process(file, &all->process[all->num++].origin);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret;
+/* Scan a process, which is a member with its key as name. */
+static int scan_jaeger_process(struct rpc_file *file, void *data)
+{
+	struct jaeger_processes *all = data;
+
+	if (array_grow(&all->process, &all->room, all->num, sizeof(*all->process)))
+		return -ENOMEM;
+	all->process[all->num] = (struct jaeger_process){ hash_text(0, file->scan.text),
+							  { .quality = 0 } };
+	return rpc_scan_object(file, scan_jaeger_process_member, &all->process[all->num++].origin);
 }
 
 static int compare_jaeger_processes(const void *a, const void *b)
@@ -232,30 +208,23 @@ static const struct rpc_origin *find_jaeger_origin(const void *data, uint64_t pr
 
 /* ---- the text --------------------------------------------------------------- */
 
-static int scan_jaeger_trace_members(struct rpc_file *file, struct jaeger_processes *all)
+static int scan_jaeger_trace_member(struct rpc_file *file, void *processes)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
-
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		if (scan_is_key(scan, "spans")) {
-			file->lists++;
-			ret = rpc_scan_list(file, scan_jaeger_span);
-		} else if (scan_is_key(scan, "processes")) {
-			ret = scan_jaeger_processes(file, all);
-		} else {
-			ret = scan_skip(scan);
-		}
-		ret = ret < 0 ? ret : 1;
+	if (scan_is_key(&file->scan, "spans")) {
+		file->lists++;
+		return rpc_scan_list(file, scan_jaeger_span, NULL);
 	}
-	return ret;
+	return scan_is_key(&file->scan, "processes") ?
+		       rpc_scan_object(file, scan_jaeger_process, processes) :
+		       scan_skip(&file->scan);
 }
 
-static int scan_jaeger_trace(struct rpc_file *file)
+static int scan_jaeger_trace(struct rpc_file *file, void *data)
 {
 	struct jaeger_processes all = { .num = 0 };
-	int ret = scan_jaeger_trace_members(file, &all);
+	int ret = rpc_scan_object(file, scan_jaeger_trace_member, &all);
 
+	(void)data;
 	if (all.num)
 		qsort(all.process, all.num, sizeof(*all.process), compare_jaeger_processes);
 	if (ret >= 0)
@@ -264,17 +233,15 @@ static int scan_jaeger_trace(struct rpc_file *file)
 	return ret;
 }
 
+static int scan_jaeger_text_member(struct rpc_file *file, void *data)
+{
+	return scan_is_key(&file->scan, "data") ? rpc_scan_list(file, scan_jaeger_trace, data) :
+						  scan_skip(&file->scan);
+}
+
 static int scan_jaeger_text(struct rpc_file *file)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
-
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		ret = scan_is_key(scan, "data") ? rpc_scan_list(file, scan_jaeger_trace) :
-						  scan_skip(scan);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret < 0 ? ret : 1;
+	return rpc_scan_object(file, scan_jaeger_text_member, NULL);
 }
 
 const struct rpc_format jaeger_format = {

@@ -12,118 +12,96 @@
 
 #include "io/spans/rpc.h"
 
-/* Scan the value of an attribute, {"stringValue": "..."}. Set text to "" for other values. */
-static int scan_otlp_value(struct rpc_file *file, char text[256])
+/* Scan a member of the value of an attribute, {"stringValue": "..."}. */
+static int scan_otlp_value_member(struct rpc_file *file, void *data)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	const bool is_text = scan_is_key(&file->scan, "stringValue");
+	const int ret = is_text ? scan_text(&file->scan) : scan_skip(&file->scan);
 
-	*text = '\0';
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(scan)) > 0) {
-		const bool is_text = scan_is_key(scan, "stringValue");
-
-		ret = is_text ? scan_text(scan) : scan_skip(scan);
-		if (ret < 0)
-			return ret;
-		if (is_text)
-			snprintf(text, 256, "%.*s", 255, scan->text);
-	}
+	if (is_text && ret >= 0)
+		snprintf(data, 256, "%.*s", 255, file->scan.text);
 	return ret;
 }
 
-static int scan_otlp_attribute(struct rpc_file *file, struct rpc_origin *origin)
+static int scan_otlp_attribute_member(struct rpc_file *file, void *data)
 {
 	struct json_scan *scan = &file->scan;
-	char key[256] = "", value[256] = "";
-	int ret = scan_enter(scan, '{');
+	struct rpc_attribute *attribute = data;
+	int ret;
 
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(scan)) > 0) {
-		if (scan_is_key(scan, "key")) {
-			ret = scan_text(scan);
-			snprintf(key, sizeof(key), "%.*s", 255, ret > 0 ? scan->text : "");
-		} else if (scan_is_key(scan, "value")) {
-			ret = scan_otlp_value(file, value);
-		} else {
-			ret = scan_skip(scan);
-		}
-		if (ret < 0)
-			return ret;
+	if (scan_is_key(scan, "value")) {
+		*attribute->value = '\0';
+		return rpc_scan_object(file, scan_otlp_value_member, attribute->value);
 	}
-	rpc_note_attribute(origin, key, value);
+	if (!scan_is_key(scan, "key"))
+		return scan_skip(scan);
+	ret = scan_text(scan);
+	snprintf(attribute->key, sizeof(attribute->key), "%.*s", 255, ret > 0 ? scan->text : "");
 	return ret;
 }
 
-/* Scan {"attributes": [...]}. */
-static int scan_otlp_resource(struct rpc_file *file, struct rpc_origin *origin)
+static int scan_otlp_attribute(struct rpc_file *file, void *origin)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	struct rpc_attribute attribute = { "", "" };
+	const int ret = rpc_scan_object(file, scan_otlp_attribute_member, &attribute);
 
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(scan)) > 0) {
-		if (!scan_is_key(scan, "attributes")) {
-			ret = scan_skip(scan);
-		} else if ((ret = scan_enter(scan, '[')) > 0) {
-			while ((ret = scan_element(scan)) > 0)
-				if ((ret = scan_otlp_attribute(file, origin)) < 0)
-					return ret;
-		}
-		if (ret < 0)
-			return ret;
-	}
+	if (ret > 0)
+		rpc_note_attribute(origin, attribute.key, attribute.value);
 	return ret;
+}
+
+/* Scan a member of {"attributes": [...]}. */
+static int scan_otlp_resource_member(struct rpc_file *file, void *origin)
+{
+	return scan_is_key(&file->scan, "attributes") ?
+		       rpc_scan_list(file, scan_otlp_attribute, origin) :
+		       scan_skip(&file->scan);
 }
 
 /* ---- a span ----------------------------------------------------------------- */
 
-/* Scan a link, {"traceId": "...", "spanId": "..."}. */
-static int scan_otlp_link(struct rpc_file *file)
+/* Scan a member of a link, {"traceId": "...", "spanId": "..."}. */
+static int scan_otlp_link_member(struct rpc_file *file, void *data)
 {
-	struct json_scan *scan = &file->scan;
-	struct rpc_id id = { { 0, 0 }, 0 };
-	int ret = scan_enter(scan, '{');
+	struct rpc_id *id = data;
 
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(scan)) > 0) {
-		if (scan_is_key(scan, "traceId"))
-			ret = rpc_scan_trace_id(file, id.trace);
-		else if (scan_is_key(scan, "spanId"))
-			ret = rpc_scan_span_id(file, &id.span);
-		else
-			ret = scan_skip(scan);
-		if (ret < 0)
-			return ret;
-	}
-	rpc_add_link(&file->span, &id);
+	if (scan_is_key(&file->scan, "traceId"))
+		return rpc_scan_trace_id(file, id->trace);
+	if (scan_is_key(&file->scan, "spanId"))
+		return rpc_scan_span_id(file, &id->span);
+	return scan_skip(&file->scan);
+}
+
+static int scan_otlp_link(struct rpc_file *file, void *data)
+{
+	struct rpc_id id = { { 0, 0 }, 0 };
+	const int ret = rpc_scan_object(file, scan_otlp_link_member, &id);
+
+	(void)data;
+	if (ret > 0)
+		rpc_add_link(&file->span, &id);
 	return ret;
 }
 
-static int scan_otlp_event(struct rpc_file *file)
+static int scan_otlp_event(struct rpc_file *file, void *data)
 {
+	(void)data;
 	return rpc_scan_event(file, "timeUnixNano");
 }
 
-/* Scan {"code": 2}. Code 2 is an error, such as a timeout of the client. */
-static int scan_otlp_status(struct rpc_file *file)
+/* Scan a member of {"code": 2}. Code 2 is an error, such as a timeout of the client. */
+static int scan_otlp_status_member(struct rpc_file *file, void *data)
 {
 	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	int ret;
 
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		const bool is_code = scan_is_key(scan, "code");
-
-		ret = is_code ? scan_text(scan) : scan_skip(scan);
-		if (is_code && ret > 0)
-			file->span.has_failed = !strcmp(scan->text, "2") ||
-						!strcmp(scan->text, "STATUS_CODE_ERROR");
-		ret = ret < 0 ? ret : 1;
-	}
+	(void)data;
+	if (!scan_is_key(scan, "code"))
+		return scan_skip(scan);
+	ret = scan_text(scan);
+	if (ret > 0)
+		file->span.has_failed = !strcmp(scan->text, "2") ||
+					!strcmp(scan->text, "STATUS_CODE_ERROR");
 	return ret;
 }
 
@@ -146,11 +124,12 @@ static int scan_otlp_kind(struct rpc_file *file)
 	return ret;
 }
 
-static int scan_otlp_member(struct rpc_file *file)
+static int scan_otlp_member(struct rpc_file *file, void *data)
 {
 	struct json_scan *scan = &file->scan;
 	struct rpc_span *span = &file->span;
 
+	(void)data;
 	if (scan_is_key(scan, "traceId"))
 		return rpc_scan_trace_id(file, span->id.trace);
 	if (scan_is_key(scan, "spanId"))
@@ -166,30 +145,20 @@ static int scan_otlp_member(struct rpc_file *file)
 	if (scan_is_key(scan, "endTimeUnixNano"))
 		return rpc_scan_number(file, RPC_END);
 	if (scan_is_key(scan, "status"))
-		return scan_otlp_status(file);
+		return rpc_scan_object(file, scan_otlp_status_member, NULL);
 	if (scan_is_key(scan, "links"))
-		return rpc_scan_list(file, scan_otlp_link);
+		return rpc_scan_list(file, scan_otlp_link, NULL);
 	if (scan_is_key(scan, "events") && file->is_copied)
-		return rpc_scan_list(file, scan_otlp_event);
+		return rpc_scan_list(file, scan_otlp_event, NULL);
 	return scan_skip(scan);
 }
 
 /* Scan a span. @origin is NULL if the resource follows. */
-static int scan_otlp_span(struct rpc_file *file, const struct rpc_origin *origin)
+static int scan_otlp_span(struct rpc_file *file, void *origin)
 {
-	int ret;
+	const int ret = rpc_scan_span(file, scan_otlp_member, NULL);
 
-	scan_peek(&file->scan);
-	rpc_begin_span(file);
-	ret = scan_enter(&file->scan, '{');
 	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(&file->scan)) > 0) {
-		ret = scan_otlp_member(file);
-		if (ret < 0)
-			return ret;
-	}
-	if (ret < 0)
 		return ret;
 	memcpy(file->span.parent.trace, file->span.id.trace, sizeof(file->span.id.trace));
 	return origin ? rpc_pass_span(file, origin) : rpc_hold_span(file, 0);
@@ -197,27 +166,18 @@ static int scan_otlp_span(struct rpc_file *file, const struct rpc_origin *origin
 
 /* ---- the text --------------------------------------------------------------- */
 
-/* Scan {"scope": ..., "spans": [...]}. */
-static int scan_otlp_scope(struct rpc_file *file, const struct rpc_origin *origin)
+/* Scan a member of {"scope": ..., "spans": [...]}. */
+static int scan_otlp_scope_member(struct rpc_file *file, void *origin)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	if (!scan_is_key(&file->scan, "spans"))
+		return scan_skip(&file->scan);
+	file->lists++;
+	return rpc_scan_list(file, scan_otlp_span, origin);
+}
 
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(scan)) > 0) {
-		if (!scan_is_key(scan, "spans")) {
-			ret = scan_skip(scan);
-		} else if ((ret = scan_enter(scan, '[')) > 0) {
-			file->lists++;
-			while ((ret = scan_element(scan)) > 0)
-				if ((ret = scan_otlp_span(file, origin)) < 0)
-					return ret;
-		}
-		if (ret < 0)
-			return ret;
-	}
-	return ret;
+static int scan_otlp_scope(struct rpc_file *file, void *origin)
+{
+	return rpc_scan_object(file, scan_otlp_scope_member, origin);
 }
 
 /* The only resource of an element of resourceSpans. */
@@ -227,50 +187,46 @@ static const struct rpc_origin *get_otlp_origin(const void *data, uint64_t proce
 	return data;
 }
 
-/* Scan an element of resourceSpans. */
-static int scan_otlp_resource_spans(struct rpc_file *file)
+struct otlp_resource {
+	struct rpc_origin origin;
+	bool is_known; /* whether the resource precedes the spans */
+};
+
+static int scan_otlp_resource_spans_member(struct rpc_file *file, void *data)
 {
 	struct json_scan *scan = &file->scan;
-	struct rpc_origin origin = { .quality = 0 };
-	bool has_resource = false;
-	int ret = scan_enter(scan, '{');
+	struct otlp_resource *resource = data;
 
-	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(scan)) > 0) {
-		if (scan_is_key(scan, "resource")) {
-			ret = scan_otlp_resource(file, &origin);
-			has_resource = true;
-		} else if ((scan_is_key(scan, "scopeSpans") ||
-			    scan_is_key(scan, "instrumentationLibrarySpans")) &&
-			   (ret = scan_enter(scan, '[')) > 0) {
-			while ((ret = scan_element(scan)) > 0)
-				if ((ret = scan_otlp_scope(file, has_resource ? &origin : NULL)) <
-				    0)
-					return ret;
-		} else if (ret > 0) {
-			ret = scan_skip(scan);
-		}
-		if (ret < 0)
-			return ret;
+	if (scan_is_key(scan, "resource")) {
+		resource->is_known = true;
+		return rpc_scan_object(file, scan_otlp_resource_member, &resource->origin);
 	}
-	return ret < 0 ? ret : rpc_pass_held_spans(file, get_otlp_origin, &origin);
+	if (!scan_is_key(scan, "scopeSpans") && !scan_is_key(scan, "instrumentationLibrarySpans"))
+		return scan_skip(scan);
+	return rpc_scan_list(file, scan_otlp_scope, resource->is_known ? &resource->origin : NULL);
+}
+
+/* Scan an element of resourceSpans. */
+static int scan_otlp_resource_spans(struct rpc_file *file, void *data)
+{
+	struct otlp_resource resource = { .is_known = false };
+	const int ret = rpc_scan_object(file, scan_otlp_resource_spans_member, &resource);
+
+	(void)data;
+	return ret <= 0 ? ret : rpc_pass_held_spans(file, get_otlp_origin, &resource.origin);
+}
+
+static int scan_otlp_text_member(struct rpc_file *file, void *data)
+{
+	return scan_is_key(&file->scan, "resourceSpans") ?
+		       rpc_scan_list(file, scan_otlp_resource_spans, data) :
+		       scan_skip(&file->scan);
 }
 
 /* Scan a text: TracesData, or ExportTraceServiceRequest, which has the same member. */
 static int scan_otlp_text(struct rpc_file *file)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
-
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		if (!scan_is_key(scan, "resourceSpans"))
-			ret = scan_skip(scan);
-		else
-			ret = rpc_scan_list(file, scan_otlp_resource_spans);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret < 0 ? ret : 1;
+	return rpc_scan_object(file, scan_otlp_text_member, NULL);
 }
 
 const struct rpc_format otlp_format = {

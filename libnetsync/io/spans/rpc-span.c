@@ -112,15 +112,28 @@ int rpc_scan_event(struct rpc_file *file, const char *key)
 	return ret;
 }
 
-int rpc_scan_list(struct rpc_file *file, int (*scan_one)(struct rpc_file *file))
+int rpc_scan_object(struct rpc_file *file, rpc_scan_func each, void *data)
+{
+	int ret = scan_enter(&file->scan, '{');
+
+	if (ret <= 0)
+		return ret;
+	while ((ret = scan_member(&file->scan)) > 0)
+		if ((ret = each(file, data)) < 0)
+			return ret;
+	return ret < 0 ? ret : 1;
+}
+
+int rpc_scan_list(struct rpc_file *file, rpc_scan_func each, void *data)
 {
 	int ret = scan_enter(&file->scan, '[');
 
-	while (ret > 0 && (ret = scan_element(&file->scan)) > 0) {
-		ret = scan_one(file);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret;
+	if (ret <= 0)
+		return ret;
+	while ((ret = scan_element(&file->scan)) > 0)
+		if ((ret = each(file, data)) < 0)
+			return ret;
+	return ret < 0 ? ret : 1;
 }
 
 int rpc_scan_name(struct rpc_file *file)
@@ -172,12 +185,13 @@ void rpc_note_attribute(struct rpc_origin *origin, const char *key, const char *
 
 /* ---- spans ------------------------------------------------------------------ */
 
-void rpc_begin_span(struct rpc_file *file)
+int rpc_scan_span(struct rpc_file *file, rpc_scan_func each, void *data)
 {
 	struct rpc_span *span = &file->span;
 	struct rpc_digits *digits = span->digits;
 	const size_t room = span->digits_room;
 
+	scan_peek(&file->scan);
 	*span = (struct rpc_span){
 		.start = -1,
 		.end = -1,
@@ -187,6 +201,7 @@ void rpc_begin_span(struct rpc_file *file)
 		.from = scan_get_position(&file->scan),
 		.list = file->lists,
 	};
+	return rpc_scan_object(file, each, data);
 }
 
 int rpc_skip_span(struct rpc_file *file, enum rpc_unused why, const struct rpc_span *span)

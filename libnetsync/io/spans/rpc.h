@@ -105,6 +105,11 @@ struct rpc_format {
 
 extern const struct rpc_format otlp_format, jaeger_format, zipkin_format;
 
+/* An attribute of a span or of its host. Longer texts are truncated. */
+struct rpc_attribute {
+	char key[256], value[256];
+};
+
 /* What identifies the host of a span, as far as the file reports it. */
 struct rpc_origin {
 	char host[256];	   /* "" if unknown */
@@ -153,8 +158,17 @@ struct rpc_file {
 
 /* ---- rpc-span.c: functions for the formats ------------------------------------ */
 
-/* Begin the next span, which is the next element. */
-void rpc_begin_span(struct rpc_file *file);
+/* Scan the value of a member, or an element of a list. Return a negative value on failure. */
+typedef int (*rpc_scan_func)(struct rpc_file *file, void *data);
+
+/*
+ * Call @each with @data for each member of an object (scan.key has its name), or for each element of
+ * a list. Return 1; 0 if the next value is something else, which is skipped; or a negative value.
+ */
+int rpc_scan_object(struct rpc_file *file, rpc_scan_func each, void *data);
+int rpc_scan_list(struct rpc_file *file, rpc_scan_func each, void *data);
+/* Like rpc_scan_object(), for the next span, which becomes the current one. */
+int rpc_scan_span(struct rpc_file *file, rpc_scan_func each, void *data);
 /*
  * Read the next value: an identifier, which is a text of hexadecimal digits, or any other; a time
  * or duration of the current span; or the name of the current span. Return a positive value, or a
@@ -166,8 +180,6 @@ int rpc_scan_number(struct rpc_file *file, enum rpc_number is);
 int rpc_scan_name(struct rpc_file *file);
 /* Scan an event within the span, whose time, in member @key, is corrected as well. */
 int rpc_scan_event(struct rpc_file *file, const char *key);
-/* Scan each element of an array by @scan_one. */
-int rpc_scan_list(struct rpc_file *file, int (*scan_one)(struct rpc_file *file));
 void rpc_add_link(struct rpc_span *span, const struct rpc_id *id);
 /* Use what an attribute says about the host. */
 void rpc_note_attribute(struct rpc_origin *origin, const char *key, const char *value);

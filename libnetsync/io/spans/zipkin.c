@@ -30,48 +30,43 @@ static int scan_zipkin_kind(struct rpc_file *file)
 	return ret;
 }
 
-/* Scan {"serviceName": ..., "ipv4": "...", "ipv6": "..."}. */
-static int scan_zipkin_endpoint(struct rpc_file *file, struct rpc_origin *origin)
+/* Scan a member of {"serviceName": ..., "ipv4": "...", "ipv6": "..."}. */
+static int scan_zipkin_endpoint_member(struct rpc_file *file, void *origin)
 {
 	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '{');
+	int ret;
 
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		const bool is_address = scan_is_key(scan, "ipv4") || scan_is_key(scan, "ipv6");
-
-		ret = is_address ? scan_text(scan) : scan_skip(scan);
-		if (is_address && ret > 0)
-			rpc_note_attribute(origin, "ip", scan->text);
-		ret = ret < 0 ? ret : 1;
-	}
+	if (!scan_is_key(scan, "ipv4") && !scan_is_key(scan, "ipv6"))
+		return scan_skip(scan);
+	ret = scan_text(scan);
+	if (ret > 0)
+		rpc_note_attribute(origin, "ip", scan->text);
 	return ret;
 }
 
-/* Scan {"host.name": "..."}: some writers add attributes of the resource. */
-static int scan_zipkin_tags(struct rpc_file *file, struct rpc_origin *origin)
+/* Scan a member of {"host.name": "..."}: some writers add attributes of the resource. */
+static int scan_zipkin_tag(struct rpc_file *file, void *origin)
 {
 	struct json_scan *scan = &file->scan;
 	char key[sizeof(scan->key) + 1];
-	int ret = scan_enter(scan, '{');
+	int ret;
 
-	while (ret > 0 && (ret = scan_member(scan)) > 0) {
-		snprintf(key, sizeof(key), "%.*s", (int)scan->key_len, scan->key);
-		ret = scan_text(scan);
-		if (ret > 0)
-			rpc_note_attribute(origin, key, scan->text);
-		if (ret > 0 && !strcmp(key, "error"))
-			file->span.has_failed = true;
-		ret = ret < 0 ? ret : 1;
-	}
+	snprintf(key, sizeof(key), "%.*s", (int)scan->key_len, scan->key);
+	ret = scan_text(scan);
+	if (ret > 0)
+		rpc_note_attribute(origin, key, scan->text);
+	if (ret > 0 && !strcmp(key, "error"))
+		file->span.has_failed = true;
 	return ret;
 }
 
-static int scan_zipkin_annotation(struct rpc_file *file)
+static int scan_zipkin_annotation(struct rpc_file *file, void *data)
 {
+	(void)data;
 	return rpc_scan_event(file, "timestamp");
 }
 
-static int scan_zipkin_member(struct rpc_file *file, struct rpc_origin *origin)
+static int scan_zipkin_member(struct rpc_file *file, void *origin)
 {
 	struct json_scan *scan = &file->scan;
 	struct rpc_span *span = &file->span;
@@ -91,11 +86,11 @@ static int scan_zipkin_member(struct rpc_file *file, struct rpc_origin *origin)
 	if (scan_is_key(scan, "duration"))
 		return rpc_scan_number(file, RPC_DURATION);
 	if (scan_is_key(scan, "localEndpoint"))
-		return scan_zipkin_endpoint(file, origin);
+		return rpc_scan_object(file, scan_zipkin_endpoint_member, origin);
 	if (scan_is_key(scan, "tags"))
-		return scan_zipkin_tags(file, origin);
+		return rpc_scan_object(file, scan_zipkin_tag, origin);
 	if (scan_is_key(scan, "annotations") && file->is_copied)
-		return rpc_scan_list(file, scan_zipkin_annotation);
+		return rpc_scan_list(file, scan_zipkin_annotation, NULL);
 	if (scan_is_key(scan, "shared")) {
 		span->is_shared = scan_peek(scan) == 't';
 		return scan_skip(scan);
@@ -106,46 +101,37 @@ static int scan_zipkin_member(struct rpc_file *file, struct rpc_origin *origin)
 static int scan_zipkin_span(struct rpc_file *file)
 {
 	struct rpc_origin origin = { .quality = 0 };
-	int ret;
+	const int ret = rpc_scan_span(file, scan_zipkin_member, &origin);
 
-	rpc_begin_span(file);
-	ret = scan_enter(&file->scan, '{');
 	if (ret <= 0)
-		return ret;
-	while ((ret = scan_member(&file->scan)) > 0) {
-		ret = scan_zipkin_member(file, &origin);
-		if (ret < 0)
-			return ret;
-	}
-	if (ret < 0)
 		return ret;
 	memcpy(file->span.parent.trace, file->span.id.trace, sizeof(file->span.id.trace));
 	return rpc_pass_span(file, &origin);
 }
 
-/* Scan a list of spans. Its elements may be such lists, which contain only spans. */
-static int scan_zipkin_list(struct rpc_file *file, bool is_inner)
+static int scan_zipkin_inner_element(struct rpc_file *file, void *data)
 {
-	struct json_scan *scan = &file->scan;
-	int ret = scan_enter(scan, '[');
+	(void)data;
+	return scan_zipkin_span(file);
+}
 
+/* Scan an element of the list: a span, or a list that contains only spans. */
+static int scan_zipkin_element(struct rpc_file *file, void *data)
+{
+	const int ret = scan_peek(&file->scan);
+
+	if (ret <= 0)
+		return ret;
+	if (ret != '[')
+		return scan_zipkin_span(file);
 	file->lists++;
-	while (ret > 0 && (ret = scan_element(scan)) > 0) {
-		ret = scan_peek(scan);
-		if (ret == '[' && !is_inner)
-			ret = scan_zipkin_list(file, true);
-		else if (ret > 0)
-			ret = scan_zipkin_span(file);
-		ret = ret < 0 ? ret : 1;
-	}
-	return ret;
+	return rpc_scan_list(file, scan_zipkin_inner_element, data);
 }
 
 static int scan_zipkin_text(struct rpc_file *file)
 {
-	const int ret = scan_zipkin_list(file, false);
-
-	return ret < 0 ? ret : 1;
+	file->lists++;
+	return rpc_scan_list(file, scan_zipkin_element, NULL);
 }
 
 const struct rpc_format zipkin_format = {
