@@ -4,7 +4,6 @@
  * way as libnetsync-io finds the hosts of traces.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,21 +26,9 @@ struct host_clock {
 	} limits[];
 };
 
-static int fail_corrections(struct corrections *corrections, int err, const char *format, ...)
-{
-	va_list args;
-
-	free(corrections->error);
-	va_start(args, format);
-	if (vasprintf(&corrections->error, format, args) < 0)
-		corrections->error = NULL;
-	va_end(args);
-	return err;
-}
-
 const char *corrections_error(const struct corrections *corrections)
 {
-	return corrections->error ? corrections->error : model_error(&corrections->model);
+	return model_error(&corrections->model);
 }
 
 int corrections_open(struct corrections *corrections, const char *path, const char *host)
@@ -71,7 +58,6 @@ void corrections_release(struct corrections *corrections)
 	map_release(&corrections->clocks);
 	model_close(&corrections->model);
 	free(corrections->host);
-	free(corrections->error);
 }
 
 /* ---- the host of a stream ----------------------------------------------- */
@@ -121,10 +107,9 @@ static int check_stream_host(struct corrections *corrections, const struct model
 	if (!host->has_traces || !host->clock.has_uuid || !described->has_uuid ||
 	    !memcmp(host->clock.uuid, described->uuid, sizeof(described->uuid)))
 		return 0;
-	return fail_corrections(
-		corrections, -EINVAL,
-		"A stream of host \"%s\" has a different clock than host \"%s\" in %s.",
-		described->host_name, host->name, corrections->model.path);
+	return model_fail(&corrections->model, -EINVAL,
+			  "A stream of host \"%s\" has a different clock than host \"%s\" in %s.",
+			  described->host_name, host->name, corrections->model.path);
 }
 
 static int find_stream_host(struct corrections *corrections, const char *name,
@@ -246,8 +231,8 @@ int corrections_find(struct corrections *corrections, const struct mip *mip, con
 	if (!read_clock_description(&described, mip,
 				    bt_stream_class_borrow_default_clock_class_const(
 					    bt_stream_borrow_class_const(stream))))
-		ret = fail_corrections(
-			corrections, -ERANGE,
+		ret = model_fail(
+			&corrections->model, -ERANGE,
 			"The clock of host \"%s\" is more than 292 years away from the epoch.",
 			name);
 	else

@@ -13,7 +13,6 @@ struct corrections {
 	char *host;	   /* argument of corrections_open(), or NULL */
 	bool extrapolate;  /* also correct times that the result does not cover */
 	struct map clocks; /* from hosts to their struct host_clock */
-	char *error;
 };
 
 struct host_clock;
