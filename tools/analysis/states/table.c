@@ -62,26 +62,6 @@ static void put_total_cell(const struct total *total, unsigned int column, char 
 
 /* ---- tables --------------------------------------------------------------- */
 
-static void put_state_cell(const void *data, uint32_t row, unsigned int column, char *cell)
-{
-	const struct definition_rows *part = data;
-	const struct total *total = &part->totals[row];
-
-	switch (column) {
-	case 0:
-		put_host_name(cell, part->states, total->host);
-		break;
-	case 1:
-		put_text_name(cell, part->states, total->host, total->state);
-		break;
-	case 2:
-		snprintf(cell, CELL_SIZE, "%" PRIu64, total->objects);
-		break;
-	default:
-		put_total_cell(total, column - 3, cell);
-	}
-}
-
 static void put_object_cell(const void *data, uint32_t row, unsigned int column, char *cell)
 {
 	const struct definition_rows *part = data;
@@ -100,6 +80,17 @@ static void put_object_cell(const void *data, uint32_t row, unsigned int column,
 	default:
 		put_total_cell(total, column - 3, cell);
 	}
+}
+
+/* The row is the sum over all names, with the number of objects in place of the name. */
+static void put_state_cell(const void *data, uint32_t row, unsigned int column, char *cell)
+{
+	const struct definition_rows *part = data;
+
+	if (column == 2)
+		snprintf(cell, CELL_SIZE, "%" PRIu64, part->totals[row].objects);
+	else
+		put_object_cell(data, row, column == 1 ? 2 : column, cell);
 }
 
 static void put_wait_cell(const void *data, uint32_t row, unsigned int column, char *cell)
