@@ -49,11 +49,9 @@ static void put_sched_event(struct threads *threads, struct timeline_sched event
 	threads->timeline->format->sched(threads->timeline, &event);
 }
 
-static void put_sched_switch(struct threads *threads, uint32_t cpu, int64_t time_ns,
-			     struct sched_thread *from, struct sched_thread *to, int64_t state)
+static void put_sched_change(struct threads *threads, struct timeline_sched event, uint32_t cpu,
+			     int64_t time_ns, struct sched_thread *from, struct sched_thread *to)
 {
-	struct timeline_sched event = { .kind = TIMELINE_SWITCH, .state = state };
-
 	if (!can_put_sched_event(threads, cpu, time_ns))
 		return;
 	event.from = describe_task(threads, from);
@@ -61,16 +59,20 @@ static void put_sched_switch(struct threads *threads, uint32_t cpu, int64_t time
 	put_sched_event(threads, event, cpu, time_ns);
 }
 
+static void put_sched_switch(struct threads *threads, uint32_t cpu, int64_t time_ns,
+			     struct sched_thread *from, struct sched_thread *to, int64_t state)
+{
+	const struct timeline_sched event = { .kind = TIMELINE_SWITCH, .state = state };
+
+	put_sched_change(threads, event, cpu, time_ns, from, to);
+}
+
 static void put_sched_waking(struct threads *threads, uint32_t cpu, int64_t time_ns,
 			     struct sched_thread *from, struct sched_thread *to)
 {
-	struct timeline_sched event = { .kind = TIMELINE_WAKING };
+	const struct timeline_sched event = { .kind = TIMELINE_WAKING };
 
-	if (!can_put_sched_event(threads, cpu, time_ns))
-		return;
-	event.from = describe_task(threads, from);
-	event.to = describe_task(threads, to);
-	put_sched_event(threads, event, cpu, time_ns);
+	put_sched_change(threads, event, cpu, time_ns, from, to);
 }
 
 /*
