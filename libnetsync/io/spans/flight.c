@@ -163,7 +163,8 @@ static int read_flight_json(struct trace *trace)
 			if (ret < 0)
 				break;
 		}
-		ret = end_flight_file(trace, items.file.from, items.problem, items.at, ret);
+		ret = end_flight_file(trace, items.scan.file.from, items.scan.problem,
+				      scan_get_position(&items.scan), ret);
 	}
 	json_items_close(&items);
 	return ret;

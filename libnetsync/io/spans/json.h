@@ -10,7 +10,7 @@
 #include <json-c/json.h>
 
 #include "io/io.h"
-#include "io/unpack/unpack.h"
+#include "io/spans/scan.h"
 
 /*
  * Maximum size of an element or member (bytes). Chosen: call stacks in events have some KiB, and
@@ -34,27 +34,23 @@ struct json_item {
 };
 
 struct json_items {
-	struct unpacked file;
+	struct json_scan scan;
 	struct json_tokener *tokener;
 	const char *list; /* name of the member that is the list */
-	uint8_t *buffer;
-	size_t buffer_at, buffer_size;
-	uint64_t at; /* number of bytes used */
 	bool has_begun;
 	bool is_in_list;
 	bool has_ended;
 	char *text; /* bytes of the current value */
 	size_t text_size, text_room;
 	struct json_item item;
-	const char *problem; /* why the rest cannot be read; a clause */
 };
 
 /* Open a file that contains an object. Return 0, or a negative value after io_fail(). */
 int json_items_open(struct json_items *items, struct netsync_io *io, const char *path,
 		    const char *list);
 /*
- * Read the next item into items->item. Return 1; 0 at the end; -EILSEQ if the file is damaged
- * after items->at, with a description in items->problem; or another negative errno value.
+ * Read the next item into items->item. Return 1; 0 at the end; -EILSEQ if the file is damaged at
+ * the position of items->scan, with a description in scan.problem; or another negative errno value.
  */
 int json_items_next(struct json_items *items);
 void json_items_close(struct json_items *items);

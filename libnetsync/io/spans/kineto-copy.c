@@ -284,11 +284,11 @@ static int copy_kineto_items(void *arg)
 			return ret;
 	}
 	/* kineto_read_file() warned of the damage; an element that is cut is not copied. */
-	if (ret == -EILSEQ && !disk_is_stuck(copy->items.file.from))
+	if (ret == -EILSEQ && !disk_is_stuck(copy->items.scan.file.from))
 		return 0;
 	if (ret < 0)
-		return io_fail_contents(copy->task.io, copy->task.from, copy->items.file.from,
-					"Kineto trace", copy->items.problem, ret);
+		return io_fail_contents(copy->task.io, copy->task.from, copy->items.scan.file.from,
+					"Kineto trace", copy->items.scan.problem, ret);
 	return copy_kineto_bytes(copy, UINT64_MAX);
 }
 

@@ -155,14 +155,14 @@ int kineto_read_file(struct netsync_io *io, const char *path, struct kineto *kin
 
 	while (!ret && (ret = json_items_next(&items)) > 0)
 		ret = read_kineto_item(kineto, &items.item);
-	if (is_open && ret == -EILSEQ && !disk_is_stuck(items.file.from)) {
+	if (is_open && ret == -EILSEQ && !disk_is_stuck(items.scan.file.from)) {
 		*is_damaged = true;
 		io_warn(io, "%s: the file is damaged (%s); read only up to byte %llu.", path,
-			items.problem, (unsigned long long)items.at);
+			items.scan.problem, (unsigned long long)scan_get_position(&items.scan));
 		ret = 0;
 	} else if (is_open && ret < 0) {
-		ret = io_fail_contents(io, path, items.file.from, "Kineto trace", items.problem,
-				       ret);
+		ret = io_fail_contents(io, path, items.scan.file.from, "Kineto trace",
+				       items.scan.problem, ret);
 	}
 	json_items_close(&items);
 	return ret;

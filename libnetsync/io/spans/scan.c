@@ -11,7 +11,7 @@
 #define SCAN_BUFFER ((size_t)256 << 10)
 
 static const char scan_ends_early[] = "the file ends within a value";
-static const char scan_not_json[] = "it is not valid JSON there";
+const char scan_not_json[] = "it is not valid JSON there";
 
 int scan_open(struct json_scan *scan, struct netsync_io *io, const char *path)
 {
@@ -34,7 +34,7 @@ void scan_close(struct json_scan *scan)
 
 /* ---- bytes ------------------------------------------------------------------ */
 
-static int fail_scan(struct json_scan *scan, const char *problem)
+int scan_fail(struct json_scan *scan, const char *problem)
 {
 	scan->problem = problem;
 	return -EILSEQ;
@@ -49,7 +49,7 @@ static int fill_scan_buffer(struct json_scan *scan)
 	scan->at = scan->size = 0;
 	len = unpacked_read(&scan->file, scan->buffer, SCAN_BUFFER, scan->base);
 	if (len == -EILSEQ)
-		return fail_scan(scan, scan->file.damage);
+		return scan_fail(scan, scan->file.damage);
 	scan->size = len > 0 ? (size_t)len : 0;
 	return len < 0 ? (int)len : len > 0;
 }
@@ -65,7 +65,12 @@ static inline int need_scan_byte(struct json_scan *scan)
 {
 	const int ret = has_scan_byte(scan);
 
-	return ret ? ret : fail_scan(scan, scan_ends_early);
+	return ret ? ret : scan_fail(scan, scan_ends_early);
+}
+
+int scan_need_byte(struct json_scan *scan)
+{
+	return need_scan_byte(scan);
 }
 
 int scan_peek(struct json_scan *scan)
@@ -76,7 +81,7 @@ int scan_peek(struct json_scan *scan)
 		const unsigned char c = (unsigned char)scan->buffer[scan->at];
 
 		if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-			return c ? c : fail_scan(scan, "it contains a zero byte");
+			return c ? c : scan_fail(scan, "it contains a zero byte");
 		scan->at++;
 	}
 	return ret;
@@ -87,7 +92,7 @@ static int need_scan_peek(struct json_scan *scan)
 {
 	const int ret = scan_peek(scan);
 
-	return ret ? ret : fail_scan(scan, scan_ends_early);
+	return ret ? ret : scan_fail(scan, scan_ends_early);
 }
 
 /* ---- strings ---------------------------------------------------------------- */
@@ -128,7 +133,7 @@ static int keep_scan_code(struct json_scan *scan)
 			return ret;
 		c = scan->buffer[scan->at++];
 		if (!isxdigit((unsigned char)c))
-			return fail_scan(scan, scan_not_json);
+			return scan_fail(scan, scan_not_json);
 		code = code * 16 +
 		       (unsigned int)(isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10);
 	}
@@ -151,7 +156,7 @@ static int keep_scan_escape(struct json_scan *scan)
 		return keep_scan_code(scan);
 	code = c ? strchr(codes, c) : NULL;
 	if (!code)
-		return fail_scan(scan, scan_not_json);
+		return scan_fail(scan, scan_not_json);
 	keep_scan_byte(scan, plain[code - codes]);
 	return 1;
 }
@@ -191,7 +196,7 @@ static int read_scan_string(struct json_scan *scan)
 		if (!special)
 			continue;
 		if (*special == '\n')
-			return fail_scan(scan, "a string contains the end of a line");
+			return scan_fail(scan, "a string contains the end of a line");
 		scan->at++;
 		if (*special == '"') {
 			scan->text_end = scan_get_position(scan) - 1;
@@ -221,7 +226,7 @@ static int skip_scan_string(struct json_scan *scan)
 		}
 		scan->at += (size_t)(special - from);
 		if (*special == '\n')
-			return fail_scan(scan, "a string contains the end of a line");
+			return scan_fail(scan, "a string contains the end of a line");
 		scan->at++;
 		if (*special == '"')
 			return 1;
@@ -252,7 +257,7 @@ static int read_scan_word(struct json_scan *scan)
 	scan->text[scan->len] = '\0';
 	scan->text_end = scan_get_position(scan);
 	if (ret >= 0 && !scan->len)
-		return fail_scan(scan, scan_not_json);
+		return scan_fail(scan, scan_not_json);
 	return ret < 0 ? ret : 1;
 }
 
@@ -277,7 +282,7 @@ static int skip_scan_brackets(struct json_scan *scan)
 		else if ((c == '}' || c == ']') && !--depth)
 			return 1;
 		else if (!c)
-			return fail_scan(scan, "it contains a zero byte");
+			return scan_fail(scan, "it contains a zero byte");
 	}
 	return ret;
 }
@@ -336,7 +341,7 @@ static int scan_separator(struct json_scan *scan, char end)
 	}
 	if (!scan->is_first) {
 		if (c >= 0 && c != ',')
-			return fail_scan(scan, scan_not_json);
+			return scan_fail(scan, scan_not_json);
 		scan->at += c >= 0;
 		c = c < 0 ? c : need_scan_peek(scan);
 	}
@@ -356,7 +361,7 @@ int scan_member(struct json_scan *scan)
 	if (ret <= 0)
 		return ret;
 	if (scan->buffer[scan->at] != '"')
-		return fail_scan(scan, "a member has no name");
+		return scan_fail(scan, "a member has no name");
 	ret = read_scan_string(scan);
 	if (ret < 0)
 		return ret;
@@ -367,7 +372,7 @@ int scan_member(struct json_scan *scan)
 	if (ret < 0)
 		return ret;
 	if (ret != ':')
-		return fail_scan(scan, scan_not_json);
+		return scan_fail(scan, scan_not_json);
 	scan->at++;
 	return 1;
 }

@@ -33,6 +33,9 @@ struct json_scan {
 	const char *problem; /* why the rest cannot be read; a clause */
 };
 
+/* The reason for data that violates the format. */
+extern const char scan_not_json[];
+
 int scan_open(struct json_scan *scan, struct netsync_io *io, const char *path);
 void scan_close(struct json_scan *scan);
 
@@ -55,6 +58,10 @@ int scan_element(struct json_scan *scan);
 int scan_text(struct json_scan *scan);
 /* Skip a value. Return 1. */
 int scan_skip(struct json_scan *scan);
+/* Make at least one byte available at scan->at. Return 1. */
+int scan_need_byte(struct json_scan *scan);
+/* Set the reason why the rest cannot be read. Return -EILSEQ. */
+int scan_fail(struct json_scan *scan, const char *problem);
 /* Skip the rest of a damaged line. Return 0 at the end of the file. */
 int scan_next_line(struct json_scan *scan);
 
