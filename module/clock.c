@@ -162,8 +162,8 @@ static int on_timekeeper_update(struct notifier_block *nb, unsigned long was_set
 	strscpy_pad(last.clocksource, last_source->name,
 		    sizeof(last.clocksource));
 	/*
-	 * If the ring is full, drop the record. Its number is then missing in the trace. Pairs with
-	 * drain_ring().
+	 * If the ring is full, drop the record. The number of the record is then missing in the
+	 * trace. Pairs with drain_ring().
 	 */
 	if (ring_in - smp_load_acquire(&ring_out) < RING_SIZE) {
 		ring[ring_in % RING_SIZE] = last;
