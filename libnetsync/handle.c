@@ -73,8 +73,8 @@ static bool is_either_steered(const struct netsync *ns, uint32_t from, uint32_t 
 }
 
 /*
- * Add a message between hosts that are not known to be steered. Its times are relative to the
- * hosts' origins.
+ * Add a message between hosts that are not known to be steered. The message's times are relative to
+ * the hosts' origins.
  */
 static int add_unsteered_message(struct netsync *ns, uint32_t from, uint32_t to, int64_t send,
 				 int64_t recv)

@@ -457,9 +457,9 @@ int netsync_io_add_live_clocks(struct netsync_io *io, const char *path);
  * period in which a session is read is a trace for netsync_io_get_trace(), with the session's
  * URL as its path; earlier events are missing (late).
  *
- * A capture can continue in other files, as with tcpdump -C, -G and -W. Its path is then the one given
- * to tcpdump -w: conversions of strftime(3) stand for any text, and digits can follow. Each file is
- * another trace of the host.
+ * A capture can continue in other files, as with tcpdump -C, -G and -W. The path of such a capture
+ * is the one given to tcpdump -w: conversions of strftime(3) stand for any text, and digits can
+ * follow. Each file is another trace of the host.
  *
  * If a capture is truncated, replaced or removed, a warning is given, and the new file is another
  * trace of the host. If a capture is damaged, a warning is given, and the capture is not read

@@ -298,9 +298,9 @@ struct netsync_clock_point {
 	uint32_t host;	 /* number returned by netsync_add_host() */
 	int64_t time_ns; /* time on the host's clock, as for packets */
 	/*
-	 * Time of a raw clock at the same instant. A raw clock is driven by the same oscillator
-	 * but not steered by any daemon, such as Linux's CLOCK_MONOTONIC_RAW. Its zero is
-	 * arbitrary.
+	 * Time of a raw clock at the same instant. A raw clock is driven by the same oscillator but
+	 * not steered by any daemon, such as Linux's CLOCK_MONOTONIC_RAW. The zero of a raw clock
+	 * is arbitrary.
 	 */
 	int64_t raw_ns;
 	int64_t within_ns; /* bound on the error of raw_ns */
@@ -378,8 +378,8 @@ int netsync_merge_messages(struct netsync *ns, const void *bytes, size_t size);
 /* ---- watching ---------------------------------------------------------- */
 
 /*
- * Called with a pushed event, which is valid during the call. Its member size is that of the
- * library's struct netsync_packet.
+ * Called with a pushed event, which is valid during the call. The event's member size is that of
+ * the library's struct netsync_packet.
  */
 typedef void (*netsync_packet_func)(void *data, const struct netsync_packet *pkt);
 

@@ -6,8 +6,8 @@
  *	      -> io.c: a slice of each trace in turn, by trace_reader.read()
  *	      -> push.c: packets, clocks and spans -> netsync.h, or a struct io_sink
  *
- * A reader is one struct trace_reader. Its times are those that the trace prints. A reader knows
- * neither hosts nor time shifts.
+ * A reader is one struct trace_reader. The times that a reader reports are those that the trace
+ * prints. A reader knows neither hosts nor time shifts.
  */
 #ifndef NETSYNC_IO_PRIVATE_H
 #define NETSYNC_IO_PRIVATE_H

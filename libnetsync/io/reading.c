@@ -297,7 +297,7 @@ static void queue_reader_turn(struct reader_process *process, const struct strea
 {
 	if (process->answered > process->num_turns / 2)
 		drop_answered_turns(process);
-	/* If out of memory, stop the worker. Its traces then end. */
+	/* If out of memory, stop the worker. The traces of the worker then end. */
 	if (array_grow(&process->turns, &process->turn_room, process->num_turns, sizeof(*turn))) {
 		process->status = worker_stop(&process->worker);
 		return;

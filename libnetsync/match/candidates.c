@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Find the records that contain the first byte of a segment, or the first of several datagrams.
- * These are the records with the same key, and longer records, which the block index finds.
+ * Find the records that contain the first byte of a segment, or the first of several datagrams. The
+ * function finds records with the same key, and longer records by the block index.
  */
 #include "match/internal.h"
 

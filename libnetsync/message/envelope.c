@@ -36,7 +36,10 @@
 #define BIN_CORNERS 128
 /* Number of corners by which a bin grows. Unused corners waste space in the pool. Chosen. */
 #define CORNERS_STEP 2
-/* Maximum number of points that are added together. Their limits are on the stack. Chosen. */
+/*
+ * Maximum number of points that are added together. The limits of the points are on the stack.
+ * Chosen.
+ */
 #define RUN 32
 
 static size_t get_bin_slot(const struct envelope *e, int64_t index)

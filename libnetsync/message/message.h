@@ -101,10 +101,10 @@ void pairs_raise(struct pairs *ps, const int64_t *resolution, double slope);
 int pairs_settle(struct pairs *ps);
 
 /*
- * Add all messages of @from, which another process may have matched. Its hosts must have the same
- * numbers. @origin and @from_origin are the origins of each host's times, ns, in this object and in
- * @from. The order in which objects are merged does not change the result; see envelope_merge().
- * Return 0 or -ENOMEM. After -ENOMEM, only a part of the messages was added.
+ * Add all messages of @from, which another process may have matched. Hosts must have the same
+ * numbers in both objects. @origin and @from_origin are the origins of each host's times, ns, in
+ * this object and in @from. The order in which objects are merged does not change the result; see
+ * envelope_merge(). Return 0 or -ENOMEM. After -ENOMEM, only a part of the messages was added.
  */
 int pairs_merge(struct pairs *ps, const int64_t *origin, const struct pairs *from,
 		const int64_t *from_origin);

@@ -2,12 +2,12 @@
 /*
  * The probabilistic model of clocks and messages.
  *
- * A clock is a linear state space model. Its state at a knot is the phase, the frequency,
- * the drift and the rate of the drift of its correction. Between two knots, the state
- * follows its Taylor series, and each component gets an increment half-way between the
- * knots. Increments of drift and of its rate are normal. Increments of phase and
- * frequency are scale mixtures of normals: an oscillator makes many small ones, a daemon
- * that steers the clock makes few large ones. All variances and shares are learned.
+ * A clock is a linear state space model. The state of a clock at a knot is the phase, the
+ * frequency, the drift and the rate of the drift of its correction. Between two knots, the state
+ * follows its Taylor series, and each component gets an increment half-way between the knots.
+ * Increments of drift and of its rate are normal. Increments of phase and frequency are scale
+ * mixtures of normals: an oscillator makes many small ones, a daemon that steers the clock makes
+ * few large ones. All variances and shares are learned.
  *
  * A message limits the phase difference z of its two hosts, z = minimum delay + phase of
  * the sender - phase of the receiver: z <= u, its observed delay. The excess u - z is

@@ -16,8 +16,8 @@
 #include "util/search.h"
 
 /*
- * Lines whose slope differs from 1 by more than STEEP need breaks. These are the lines across
- * steps. For all other lines, it is enough that bounds are widened by this fraction. Chosen.
+ * Lines whose slope differs from 1 by more than STEEP need breaks. Lines with such a slope lead
+ * across steps. For all other lines, it is enough that bounds are widened by this fraction. Chosen.
  */
 #define STEEP (1.0 / 1024)
 

@@ -80,8 +80,8 @@ struct sighted {
 };
 
 /*
- * The samples of a capture. Their total number is limited. Samples are chosen by their keys, so
- * that all captures have samples of the same packets.
+ * The samples of a capture. The number of samples of all captures is limited. Samples are chosen by
+ * their keys, so that all captures have samples of the same packets.
  */
 struct packet_samples {
 	struct sighted *of;

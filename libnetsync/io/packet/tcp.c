@@ -110,8 +110,8 @@ static void tcp_fill_key(struct packet_key *key, const struct netsync_packet *pk
 }
 
 /*
- * Address translation does not change sequence numbers. Their random start distinguishes
- * connections.
+ * Address translation does not change sequence numbers. The random start of sequence numbers
+ * distinguishes connections.
  */
 static bool tcp_fill_nat_key(struct packet_key *key, const struct netsync_packet *pkt)
 {

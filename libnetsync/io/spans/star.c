@@ -26,8 +26,8 @@
  * the operations, the median is 37 us. With all messages, most of which are slow in this case, it
  * is 51 us.
  *
- * Calls and queues have the same star, with other times: all starts, or all ends. Their centre is
- * the only host of the client or of the producer.
+ * Calls and queues have the same star, with other times: all starts, or all ends. The centre of
+ * such a star is the only host of the client or of the producer.
  */
 #include <errno.h>
 #include <netsync.h>

@@ -113,8 +113,8 @@ static int clocks_parse_hosts(const struct text_input *text, const char *p, stru
 }
 
 /*
- * Push a line of a sidecar file. Its times are times of the trace's clock, without the clock's
- * offset from 1970.
+ * Push a line of a sidecar file. Times in the line are times of the trace's clock, without the
+ * clock's offset from 1970.
  */
 static int push_sidecar_line(struct text_input *text, const char *p,
 			     const struct netsync_clock_point *point,

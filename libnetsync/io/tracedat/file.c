@@ -169,7 +169,7 @@ static int read_flyrecord(struct dat_file *file, struct cursor *cursor, struct d
 	return ret == -EILSEQ ? dat_set_problem(file, CUT_SHORT) : ret;
 }
 
-/* Read a file of version 6. Its parts have a fixed order, up to the events. */
+/* Read a file of version 6. The parts of the file have a fixed order, up to the events. */
 static int read_version_6(struct dat_file *file, struct cursor *cursor)
 {
 	struct dat_buffer *buffer;
@@ -213,8 +213,8 @@ static int read_version_6(struct dat_file *file, struct cursor *cursor)
 }
 
 /*
- * Read a file of version 7. Its sections may be in any order. Option sections contain the offsets
- * of all other sections. Each section comes after the options that contain its offset.
+ * Read a file of version 7. The sections of the file may be in any order. Option sections contain
+ * the offsets of all other sections. Each section comes after the options that contain its offset.
  */
 static int read_version_7(struct dat_file *file, struct cursor *cursor)
 {

@@ -44,7 +44,7 @@ static int read_shift_samples(struct cursor *cursor, struct dat_shift *shift)
 	return 0;
 }
 
-/* Files of some versions have no fractions. Their scaling factors are integers. */
+/* Files of some versions have no fractions. The scaling factors in these files are integers. */
 static void read_shift_fractions(struct cursor *cursor, struct dat_file *file)
 {
 	if (cursor->at == cursor->end)

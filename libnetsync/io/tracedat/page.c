@@ -234,8 +234,8 @@ static void put_cut_page(const struct dat_pages *pages, uint8_t *to, uint64_t ts
 	uint8_t *end = to + TIME_SIZE + word + (last - first);
 
 	/*
-	 * Events were lost before the first record. Their number was stored if the page had space
-	 * for it.
+	 * Events were lost before the first record. The number of lost events was stored if the
+	 * page had space for it.
 	 */
 	if (first > records)
 		marks = 0;

@@ -105,7 +105,7 @@ bool worker_was_killed(int status);
 /* Part of messages about a process that made no progress. */
 #define WORKER_WAS_STUCK "the process that read it made no progress and was abandoned"
 
-/* Encode the header of a record. Its numbers are little-endian. */
+/* Encode the header of a record. Numbers in the header are little-endian. */
 void worker_encode_head(uint8_t bytes[WORKER_HEAD_SIZE], const struct worker_head *head);
 /*
  * Decode a record, and add a zero byte to its payload. Return its size, 0 if it is incomplete, or

@@ -137,7 +137,10 @@ static bool parse_type_size(struct tsdl_parser *p, struct ctf_type *type)
 	return tsdl_parse_count(p, 64, &type->size) && type->size;
 }
 
-/* Parse the sizes of a floating-point number's parts. Its size is their sum. */
+/*
+ * Parse the sizes of a floating-point number's parts. The size of the number is the sum of these
+ * sizes.
+ */
 static bool parse_float_digits(struct tsdl_parser *p, struct ctf_type *type)
 {
 	uint64_t bits;
