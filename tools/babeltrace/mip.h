@@ -32,7 +32,7 @@ struct mip {
 				     const bt_field_class *from, bt_field_class *element);
 	bt_field_class *(*new_option)(const struct field_classes *classes,
 				      const bt_field_class *from, bt_field_class *content);
-	/* Create a variant. Its options are added later. */
+	/* Create a variant. The options of the variant are added later. */
 	bt_field_class *(*new_variant)(const struct field_classes *classes,
 				       const bt_field_class *from);
 

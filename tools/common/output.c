@@ -538,7 +538,10 @@ static bool sync_entry(const FTSENT *entry)
 	case FTS_DP:
 	case FTS_F:
 		fd = open(entry->fts_accpath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		/* A linked file may belong to another user. Its data are on disk already. */
+		/*
+		 * A linked file may belong to another user. The data of a linked file are on disk
+		 * already.
+		 */
 		if (fd < 0)
 			return errno == EACCES;
 		ok = !fsync(fd);

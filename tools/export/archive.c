@@ -266,8 +266,8 @@ static bool write_own_content(FILE *out, const struct archive *archive,
 }
 
 /*
- * Write a member of netsync's own. Its size precedes it, so that it is first written to a scratch
- * file. Without @member, write the manifest.
+ * Write a member of netsync's own. The size of a member precedes its data, so the data is first
+ * written to a scratch file. Without @member, write the manifest.
  */
 static bool put_own_member(FILE *out, const struct archive *archive,
 			   const struct archive_member *member)

@@ -8,10 +8,10 @@
  * "tcpdump" if the host has tcpdump.
  *
  * The line after the script contains the size and the checksum of a program, as printed by cksum,
- * and its arguments. The program follows. Its file is removed before it is filled, and then runs
- * through its descriptor. Nothing is left on the host, no matter how the shell, the connection or
- * the host ends. A process cannot execute a file that is open for writing, so the program runs
- * through descriptor 3, which is open for reading.
+ * and its arguments. The program follows. The file for the program is removed before it is filled,
+ * and is then run through its descriptor. Nothing is left on the host, no matter how the shell, the
+ * connection or the host ends. A process cannot execute a file that is open for writing, so the
+ * program runs through descriptor 3, which is open for reading.
  *
  * If the size is 0, the host's tcpdump records. tcpdump does not end with its standard input, so a
  * separate process waits until the input ends or is silent. This process has no other descriptor of

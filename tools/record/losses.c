@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Warnings about events that did not fit into a channel's buffers, with the buffers that would have
- * sufficed. LTTng only counts discarded events. Their size is estimated from the size of recorded
- * events, and the largest burst is estimated from the counts in successive status answers:
+ * sufficed. LTTng only counts discarded events. The size of these events is estimated from the size
+ * of recorded events, and the largest burst is estimated from the counts in successive status
+ * answers:
  *
  *	discarded at each status, one a second:	0 0 5 9 2 0 0 3 0
  *	bursts:					    16      3	-> worst = 16

@@ -10,9 +10,9 @@
 #define LONGEST_HEADERS 256
 
 /*
- * Return the number of bytes of a frame to keep. These are the link header, which has @link
- * bytes, the network and transport headers as far as they were captured, and @payload bytes of
- * the transport payload. ARP packets are kept completely; for other protocols, only the link
+ * Return the number of bytes of a frame to keep. The kept bytes are the link header, which has
+ * @link bytes, the network and transport headers as far as they were captured, and @payload bytes
+ * of the transport payload. ARP packets are kept completely; for other protocols, only the link
  * header is kept. @protocol is the Ethernet type of the network header in host byte order.
  */
 size_t count_kept_bytes(const uint8_t *frame, size_t captured, size_t link, uint16_t protocol,

@@ -77,8 +77,9 @@ static int read_event_file(const char *event, const char *file, char *text, size
 }
 
 /*
- * Make sure that there is tracefs. Mount it for this process only, so that nothing has to be undone.
- * Its other place, in debugfs, is not used, because looking there mounts it for everyone.
+ * Make sure that there is tracefs. Mount it for this process only, so that nothing has to be
+ * undone. The copy of tracefs in debugfs is not used, because opening it mounts tracefs for all
+ * processes.
  */
 static bool provide_tracefs(void)
 {

@@ -26,8 +26,8 @@ struct device_key {
 };
 
 /*
- * A device that was reported to the recorder. Its address distinguishes it from a later device
- * with the same number.
+ * A device that was reported to the recorder. The address distinguishes the device from a later
+ * device with the same number.
  */
 struct reported_device {
 	__u64 address;

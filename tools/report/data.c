@@ -194,7 +194,10 @@ char *report_make_data(const struct report_content *content)
 	if (content->traffic) {
 		json_put(&w, root, "ways", make_directions_array(&w, content));
 		json_put(&w, root, "files", make_place_files_array(&w, content));
-		/* The numbers of text files follow those of the traces. Their times are in ns. */
+		/*
+		 * The numbers of text files follow those of the traces. Times in text files are in
+		 * ns.
+		 */
 		json_put(&w, root, "first_text",
 			 json_object_new_int64(netsync_io_num_traces(content->io)));
 	} else {

@@ -43,7 +43,7 @@ struct operation {
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* A name of a group or operation. Its text follows it in memory. */
+/* A name of a group or operation. The text follows the struct in memory. */
 struct straggler_name {
 	const char *text;
 	uint32_t number;

@@ -202,7 +202,7 @@ void check_relay_daemon(struct diagnosis *diag)
 /* ---- other programs ------------------------------------------------------------ */
 
 /*
- * Does the program print its version? Its exit status is ignored, because programs such as
+ * Does the program print its version? The exit status is ignored, because programs such as
  * trace-cmd exit with any value.
  */
 static bool find_program_version(struct diagnosis *diag, char *name, const char *does)
