@@ -34,6 +34,13 @@ ZIP_LIBRARIES = zlib libzstd $(HAS_LZMA) $(HAS_LZ4)
 ZIP_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(ZIP_LIBRARIES)) \
 	$(if $(HAS_LZMA),-DHAS_LZMA) $(if $(HAS_LZ4),-DHAS_LZ4)
 ZIP_LIBS = $(shell $(PKG_CONFIG) --libs $(ZIP_LIBRARIES))
+# The name of OTF2's library, which is loaded when it is needed, or nothing if its header files are
+# not installed.
+OTF2_SONAME = $(shell $(PKG_CONFIG) --atleast-version=3 otf2 && \
+	readelf -d $$($(CC) -print-file-name=libopen-trace-format2.so) | \
+	sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+OTF2_CFLAGS = $(addprefix -DOTF2_SONAME=,$(patsubst %,'"%"',$(OTF2_SONAME))) \
+	$(shell $(PKG_CONFIG) --cflags otf2 2> /dev/null)
 JSON_CFLAGS = $(shell $(PKG_CONFIG) --cflags json-c)
 JSON_LIBS = $(shell $(PKG_CONFIG) --libs json-c)
 UUID_CFLAGS = $(shell $(PKG_CONFIG) --cflags uuid)
@@ -71,6 +78,8 @@ $(BUILD)/libnetsync/%.o: libnetsync/%.c
 # Their inner loops run over all neighbours of a host.
 $(BUILD)/libnetsync/curve/fit.o $(BUILD)/libnetsync/joint/objective.o: \
 	LIB_CFLAGS += -ftree-vectorize -fvect-cost-model=dynamic
+
+$(BUILD)/libnetsync/io/otf2/%.o: LIB_CFLAGS += $(OTF2_CFLAGS)
 
 $(CORE_SO): $(CORE_OBJ) libnetsync/netsync.map
 	$(CC) -shared -Wl,-soname,libnetsync.so.$(SOVERSION) \

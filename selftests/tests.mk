@@ -247,7 +247,7 @@ PARALLEL = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 # All packages that building, the demonstration and "make check" need.
 .PHONY: setup
 setup:
-	selftests/rig/setup build check guest field mpi
+	selftests/rig/setup build check guest field mpi otf2
 
 .PHONY: check
 check: setup

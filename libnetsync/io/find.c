@@ -25,6 +25,7 @@ static const struct trace_reader *const readers[] = {
 	&ctf_reader,	&tracedat_reader, &perf_reader,	     &pcap_reader,
 	&kineto_reader, &flight_reader,	  &inspector_reader, &pftrace_reader,
 	&retis_reader,	&otlp_reader,	  &jaeger_reader,    &zipkin_reader,
+	&otf2_reader,
 };
 
 /* Number of bytes of two files that are compared at a time. Chosen to be one page. */
@@ -336,6 +337,14 @@ static bool is_own_file(const char *path)
 	return false;
 }
 
+/* Return whether the file is a part of an OTF2 archive, which its anchor file stands for. */
+static bool is_archive_part(const struct found *found)
+{
+	static const char head[] = IO_OTF2_CHUNK;
+
+	return found->head_len > sizeof(head) && !memcmp(found->head, head, sizeof(head) - 1);
+}
+
 /* Read the first bytes of a file, decompressed. Return 0 or a negative errno value. */
 static int read_file_head(const struct netsync_io *io, struct found *found)
 {
@@ -399,7 +408,8 @@ static int refuse_unknown_file(struct netsync_io *io, const struct found *found,
 	char *why;
 	int ret = 0;
 
-	if (!S_ISREG(found->st->st_mode) || (!is_given && is_own_file(found->path)))
+	if (!S_ISREG(found->st->st_mode) ||
+	    (!is_given && (is_own_file(found->path) || is_archive_part(found))))
 		return 0;
 	why = io_explain_foreign(found, &looks_like);
 	if (!why)

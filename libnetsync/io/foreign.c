@@ -39,6 +39,9 @@ static const struct foreign foreign[] = {
 	{ 0, MAGIC("GMBU"), true, IS_OTHER_CAPTURE("Network Monitor") },
 	{ 0, MAGIC("\x34\xcd\xb2\xa1"), true, IS_OTHER_CAPTURE("a modified libpcap") },
 	{ 0, MAGIC("\xa1\xb2\xcd\x34"), true, IS_OTHER_CAPTURE("a modified libpcap") },
+	/* The anchor file of an archive has a reader. */
+	{ 0, MAGIC(IO_OTF2_CHUNK), false,
+	  "this is a part of an OTF2 archive; specify its anchor file (NAME.otf2), or the directory that contains it." },
 	/* Archives, and files compressed with unsupported methods. */
 	{ 257, MAGIC("ustar"), true,
 	  "this is a tar archive; unpack it (tar -xf), and specify the directory or files in it." },
@@ -135,7 +138,7 @@ static const char *explain_unknown_file(const struct found *found)
 		return "this is a result of netsync sync, not a trace; netsync apply, convert, export, report, states and path take results with --model. Here, specify traces.";
 	if (is_text_file(found))
 		return "this text is not a trace in a known format; if its lines are messages, packets or clock readings, specify the file with --messages, --packets or --clocks.";
-	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, traces of Perfetto, JSON of PyTorch's profiler, OpenTelemetry, Jaeger and Zipkin, and directories that contain a CTF trace.";
+	return "this is not a trace in a known format; known formats are captures (pcap, pcapng), trace.dat, perf.data, traces of Perfetto, JSON of PyTorch's profiler, OpenTelemetry, Jaeger and Zipkin, OTF2 archives, and directories that contain a CTF trace.";
 }
 
 char *io_explain_foreign(const struct found *found, bool *looks_like)

@@ -367,6 +367,9 @@ struct found {
 	bool is_claimed;    /* by a reader that does not read compressed files */
 };
 
+/* First bytes of all files of an OTF2 archive: the head of a chunk, and little-endian numbers. */
+#define IO_OTF2_CHUNK "\3B"
+
 /*
  * Explain why a file that no reader accepts is not a trace, and what to do (foreign.c). Return a
  * sentence without the path, which the caller frees. If the file's content or name is that of a
@@ -476,6 +479,7 @@ extern const struct trace_reader retis_reader;
 extern const struct trace_reader otlp_reader;
 extern const struct trace_reader jaeger_reader;
 extern const struct trace_reader zipkin_reader;
+extern const struct trace_reader otf2_reader;
 
 /* A host, which is one clock. The traces of a host are next to each other in netsync_io.traces. */
 struct io_host {
