@@ -86,7 +86,7 @@ void netsync_io_set_warn(struct netsync_io *io, netsync_io_warn_func warn, void 
  * is "PATH", or "NAME=PATH" to replace the host names that are stored in the traces. Write
  * "./NAME=PATH" for a path that begins with "NAME=". Trace formats are recognized by content. Files
  * may be compressed by gzip, zstd, xz or lz4. PATH may be a pipe, or "-" for the standard
- * input. A file with the spans of several hosts (OTLP, Jaeger or Zipkin) is a trace of each host.
+ * input. A file with several hosts (OTLP, Jaeger, Zipkin or OTF2) is a trace of each host.
  *
  * If files in a directory look like traces but cannot be read, they are skipped with a warning,
  * and netsync_io_num_left_out() counts them.
@@ -927,6 +927,27 @@ typedef int (*netsync_io_host_time_func)(void *data, const char *host, int64_t t
  */
 int netsync_io_copy_spans(struct netsync_io *io, const char *from, const char *to,
 			  netsync_io_host_time_func time, void *data);
+
+/*
+ * Copy an OTF2 archive, whose anchor file is @from, with new times.
+ * @io: receives errors and warnings; nothing is added to it
+ * @to: the anchor file of the copy, with the suffix .otf2; neither the file nor the other files
+ *	and the folder of this name may exist; to be discarded after an error
+ * @time: called with @data for the first and last event of each host, and for some times between
+ *	them
+ *
+ * All events are copied unchanged. The definitions of each location have new clock offsets, which
+ * OTF2's library adds to the times of events, in place of those that they had. If times leave the
+ * range of times in the definitions of the archive, this range is extended. All other bytes are
+ * copied unchanged.
+ *
+ * Return 0; -EINVAL if @time returns NETSYNC_IO_LEFT_OUT; -ERANGE for a time that cannot be changed,
+ * or becomes negative; the value of @time; -E2BIG for too many clock offsets; -EILSEQ for an archive
+ * that cannot be read, or definitions that cannot be changed; -ENOSYS if netsync was built without
+ * OTF2; -ENOMEM, or the system's error.
+ */
+int netsync_io_copy_otf2(struct netsync_io *io, const char *from, const char *to,
+			 netsync_io_host_time_func time, void *data);
 
 #ifdef __cplusplus
 }

@@ -117,6 +117,7 @@ IO_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "netsync_io_copy_kineto": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
     "netsync_io_copy_retis": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
     "netsync_io_copy_spans": (c_int, c_void_p, c_char_p, c_char_p, s.host_time_func, c_void_p),
+    "netsync_io_copy_otf2": (c_int, c_void_p, c_char_p, c_char_p, s.host_time_func, c_void_p),
     "netsync_io_copy_perf": (c_int, c_void_p, c_char_p, c_char_p, s.time_func, c_void_p),
 }
 

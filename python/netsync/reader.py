@@ -448,6 +448,16 @@ class Reader:
                    time: Callable[[str, int], Optional[SupportsIndex]]) -> None:
         """Copy a file of OTLP, Jaeger or Zipkin with corrected times. @time is called with the
         name of a host in the file, and each of its times, as for copy_capture()."""
+        self._copy_hosts(self._io.netsync_io_copy_spans, source, to, time)
+
+    def copy_otf2(self, source: Text, to: Text,
+                  time: Callable[[str, int], Optional[SupportsIndex]]) -> None:
+        """Copy an OTF2 archive with corrected times. @source and @to are anchor files. @time is
+        called with the name of a host in the archive, and some of its times."""
+        self._copy_hosts(self._io.netsync_io_copy_otf2, source, to, time)
+
+    def _copy_hosts(self, function: Any, source: Text, to: Text,
+                    time: Callable[[str, int], Optional[SupportsIndex]]) -> None:
         def change(_: Any, host: bytes, time_ns: int, new_ns: Any) -> int:
             new = time(decode(host), time_ns)
             if new is None:
@@ -455,8 +465,7 @@ class Reader:
             new_ns[0] = int64(new)
             return 0
         callback = s.host_time_func(self._handle.guard.wrap(change, otherwise=-errno.ECANCELED))
-        self._handle.call(self._io.netsync_io_copy_spans, encode(source), encode(to), callback,
-                          None)
+        self._handle.call(function, encode(source), encode(to), callback, None)
 
     def merge_captures(self, captures: Iterable[
             Tuple[Text, Text, Optional[Text], Callable[[int], Optional[SupportsIndex]]]],

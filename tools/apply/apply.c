@@ -34,11 +34,11 @@ static const struct format {
 	apply_copy copy;
 	apply_copy copy_metadata; /* for --metadata-only; NULL if not supported */
 } formats[] = {
-	{ "ctf", apply_ctf, apply_metadata }, { "jaeger", apply_spans, NULL },
-	{ "kineto", apply_kineto, NULL },     { "otlp", apply_spans, NULL },
-	{ "pcap", apply_pcap, NULL },	      { "perf.data", apply_perf, NULL },
-	{ "retis", apply_retis, NULL },	      { "trace.dat", apply_tracedat, NULL },
-	{ "zipkin", apply_spans, NULL },
+	{ "ctf", apply_ctf, apply_metadata },  { "jaeger", apply_spans, NULL },
+	{ "kineto", apply_kineto, NULL },      { "otf2", apply_otf2, NULL },
+	{ "otlp", apply_spans, NULL },	       { "pcap", apply_pcap, NULL },
+	{ "perf.data", apply_perf, NULL },     { "retis", apply_retis, NULL },
+	{ "trace.dat", apply_tracedat, NULL }, { "zipkin", apply_spans, NULL },
 };
 
 #define NUM_FORMATS (sizeof(formats) / sizeof(formats[0]))

@@ -107,6 +107,7 @@ bool apply_ctf(const struct apply_trace *trace, const char *to);
 bool apply_pcap(const struct apply_trace *trace, const char *to);
 bool apply_perf(const struct apply_trace *trace, const char *to);
 bool apply_kineto(const struct apply_trace *trace, const char *to);
+bool apply_otf2(const struct apply_trace *trace, const char *to);
 bool apply_retis(const struct apply_trace *trace, const char *to);
 bool apply_spans(const struct apply_trace *trace, const char *to);
 bool apply_tracedat(const struct apply_trace *trace, const char *to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copy files of OTLP, Jaeger and Zipkin, which contain the spans of several hosts. */
+/* Copy files of OTLP, Jaeger and Zipkin, and OTF2 archives, which contain several hosts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +53,27 @@ static int correct_span_time(void *data, const char *host, int64_t time_ns, int6
 	return ret;
 }
 
-bool apply_spans(const struct apply_trace *trace, const char *to)
+typedef int (*copy_hosts)(struct netsync_io *io, const char *from, const char *to,
+			  netsync_io_host_time_func time, void *data);
+
+static bool copy_all_hosts(copy_hosts function, const struct apply_trace *trace, const char *to)
 {
 	struct span_copy copy = { .trace = trace, .seen = { 0, -1, false } };
-	const int ret = netsync_io_copy_spans(trace->io, trace->path, to, correct_span_time, &copy);
+	const int ret = function(trace->io, trace->path, to, correct_span_time, &copy);
 
 	if (ret && ret != -EDOM)
 		complain("%s", netsync_io_error(trace->io));
 	if (!ret && copy.leaves_out && copy.seen.last_ns < copy.seen.first_ns)
 		trace->seen->is_outside = !unlink(to);
 	return !ret;
+}
+
+bool apply_spans(const struct apply_trace *trace, const char *to)
+{
+	return copy_all_hosts(netsync_io_copy_spans, trace, to);
+}
+
+bool apply_otf2(const struct apply_trace *trace, const char *to)
+{
+	return copy_all_hosts(netsync_io_copy_otf2, trace, to);
 }
