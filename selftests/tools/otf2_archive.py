@@ -2,11 +2,15 @@
 """OTF2 archives of a simulated MPI program, written by OTF2's own library, and the true clocks.
 
 As a program, writes the archive of the tutorial to a new folder."""
+import datetime
 import pathlib
 import random
+import re
+import shutil
+import subprocess
 import sys
 
-from ktap import Skip
+from ktap import Skip, check
 
 # Other Pythons than Debian's do not search this folder; OTF2's module has no compiled part.
 sys.path.append("/usr/lib/python3/dist-packages")
@@ -20,6 +24,33 @@ START_NS = 3600 * 10**9  # reading of the clocks when the program starts, withou
 PERIOD_NS = 2_000_000    # an iteration of the program takes about as long
 LATENCY_NS = 20_000      # a message takes at least as long
 WORLD, SELF, PAIR = range(3)  # communicators; the last one is the first pair's
+
+
+def print_archive(anchor, *options, is_lenient=False):
+    """Return what otf2-print prints."""
+    if not shutil.which("otf2-print"):
+        raise Skip("otf2-tools is not installed")
+    done = subprocess.run(["otf2-print", *options, anchor], capture_output=True, text=True,
+                          check=True)
+    check(is_lenient or "error" not in done.stderr.lower(), done.stderr)
+    return done.stdout
+
+
+def read_events(anchor, **options):
+    """The names and ticks of all events, by location."""
+    events = {}
+    for name, location, ticks in re.findall(r"([A-Z_]+) +(\d+) +(\d+) ",
+                                            print_archive(anchor, **options)):
+        events.setdefault(int(location), []).append((name, int(ticks)))
+    return events
+
+
+def read_range(anchor):
+    """The start and length of an archive (ticks), and the date of its start (ns since 1970)."""
+    found = re.search(r"Global Offset: (\d+), Length: (\d+), Date: (\S+ \S+)\.(\d{9})",
+                      print_archive(anchor, "-G"))
+    date = datetime.datetime.fromisoformat(found[3] + "+00:00")
+    return int(found[1]), int(found[2]), int(date.timestamp()) * 10**9 + int(found[4])
 
 
 class Clock:
@@ -54,6 +85,8 @@ class Program:
 
     def __init__(self, hosts=4, per_host=2, num=400, seed=1, resolution=10**9, realtime=True,
                  ppm=20):
+        if not lib:
+            raise Skip("python3-otf2 is not installed")
         self.rng = random.Random(seed)
         self.num_ranks, self.resolution, self.realtime = hosts * per_host, resolution, realtime
         self.host = [f"node{rank // per_host}" for rank in range(self.num_ranks)]
@@ -150,8 +183,6 @@ class Program:
     def write(self, folder, name="traces", offsets=None, **options):
         """Write the archive. @offsets: the clock offsets of each location, a function of the
         location. Return the path of its anchor."""
-        if not lib:
-            raise Skip("python3-otf2 is not installed")
         self.write_archive(str(folder), name, offsets or (lambda rank: []), **options)
         return folder / f"{name}.otf2"
 
