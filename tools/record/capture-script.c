@@ -11,7 +11,8 @@
  * and its arguments. The program follows. The file for the program is removed before it is filled,
  * and is then run through its descriptor. Nothing is left on the host, no matter how the shell, the
  * connection or the host ends. A process cannot execute a file that is open for writing, so the
- * program runs through descriptor 3, which is open for reading.
+ * program runs through descriptor 3, which is open for reading. If the host's security policy
+ * forbids that, the shell exits with status 126, which netsync explains.
  *
  * If the size is 0, the host's tcpdump records. tcpdump does not end with its standard input, so a
  * separate process waits until the input ends or is silent. This process has no other descriptor of
@@ -40,7 +41,7 @@ const char capture_script[] =
 	"	: >\"$folder/recorder\" && chmod 700 \"$folder/recorder\"\n"
 	"	exec 3<\"$folder/recorder\" 4>\"$folder/recorder\"\n"
 	"	rm -rf \"$folder\"; folder=\n"
-	"	[ -x /proc/self/fd/3 ] || fail /proc is not mounted.\n"
+	"	[ -e /proc/self/fd/3 ] || fail /proc is not mounted.\n"
 	"	head -c \"$size\" >&4\n"
 	"	exec 4>&-\n"
 	"	got=$(wc -c </proc/self/fd/3)\n"

@@ -31,6 +31,8 @@
 /* Time for the program to arrive and start, and time for the last packets to arrive, ns. Chosen. */
 #define TRAVEL_NS (300 * NS_PER_S)
 #define REST_NS (150 * NS_PER_S)
+/* Exit status of a shell if a program is found, but cannot be executed (POSIX). */
+#define SHELL_CANNOT_EXECUTE 126
 /* Number of bytes that identify the format of a capture. */
 #define MAGIC_SIZE 4
 /*
@@ -573,6 +575,16 @@ static void receive_capture(struct remote *remote)
 	in->len = 0;
 }
 
+/* Report that the kernel of a host refused to execute a file that may be executed. */
+static void explain_denied_program(struct remote *remote, bool is_tcpdump)
+{
+	remote_complain(
+		remote,
+		"no packets can be recorded there, because the security policy of the host (such as SELinux, AppArmor or fapolicyd) does not allow %s to run (exit status %d): allow it there, or use %s.",
+		is_tcpdump ? "tcpdump" : "netsync-recorder", SHELL_CANNOT_EXECUTE,
+		is_tcpdump ? "--via packet" : "--via tcpdump");
+}
+
 /*
  * Report how a recording ended. The host's own messages, which contain the reason, were already
  * printed.
@@ -590,6 +602,8 @@ static void explain_capture_end(struct remote *remote, int status)
 	rec->partial = true;
 	if (!remote->hello)
 		remote_complain(remote, "no shell could be started there (exit status %d).", code);
+	else if (!host->recording && code == SHELL_CANNOT_EXECUTE)
+		explain_denied_program(remote, host->via == VIA_TCPDUMP);
 	else if (!host->recording)
 		remote_complain(remote, "no packets can be recorded there (exit status %d).", code);
 	else if (!was_asked_to)
