@@ -2,7 +2,7 @@
 /*
  * The source module: events of netsync's kernel module (module/netsync-events.h), which reports the
  * packets of all network namespaces. The events are read through perf, without LTTng. If the module
- * is installed but not loaded, it is loaded, and removed at the end.
+ * is installed but not loaded, it is loaded. The last recorder that uses it then removes it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,13 @@
 
 #define MODULE "netsync-probes"
 #define TRACEFS "/sys/kernel/tracing"
+/*
+ * Directories that recorders lock. All mounts of tracefs have the same ones, and a lock ends with its
+ * process. The first lock is held while a recorder loads, begins to use, or removes the module. The
+ * second one is shared by all recorders that use the module, if one of them has loaded it.
+ */
+#define CHANGE_LOCK TRACEFS
+#define LOADED_LOCK TRACEFS "/events"
 /* Maximum number of events that are read before the recorder checks whether to end. Chosen. */
 #define MOST_TAKEN 65536
 /* Maximum size of the file that describes an event, bytes. The kernel's limit is a page. */
@@ -43,7 +51,8 @@ static struct {
 	struct wall_clock clock;
 	struct wanted_address address[MOST_WANTED];
 	uint8_t num_addresses;
-	bool was_loaded; /* the recorder has loaded the module */
+	bool was_loaded; /* this or another recorder has loaded the module */
+	int loaded_lock; /* descriptor of LOADED_LOCK, or -1 */
 	uint32_t own_netns;
 	uint64_t received;
 	/* Set while events are read. */
@@ -90,6 +99,38 @@ static bool provide_tracefs(void)
 
 /* ---- the module ---------------------------------------------------------------- */
 
+/* Lock a directory. Return its descriptor, or -1. */
+static int lock_directory(const char *path, int operation)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ret = -1;
+
+	while (fd >= 0 && (ret = flock(fd, operation)) && errno == EINTR)
+		;
+	if (!ret)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/*
+ * Find out whether a recorder has loaded the module, and if so, share its duty to remove it. Call
+ * this with CHANGE_LOCK held.
+ */
+static void share_loaded_module(bool has_loaded)
+{
+	int fd = -1;
+
+	/* If no recorder shares the lock, something else has loaded the module. */
+	if (!has_loaded)
+		fd = lock_directory(LOADED_LOCK, LOCK_EX | LOCK_NB);
+	if (fd >= 0)
+		close(fd);
+	else
+		state.loaded_lock = lock_directory(LOADED_LOCK, LOCK_SH | LOCK_NB);
+	state.was_loaded = has_loaded || state.loaded_lock >= 0;
+}
+
 /* Run modprobe, whose messages are of no interest. Return true if it succeeds. */
 static bool run_modprobe(const char *option)
 {
@@ -125,15 +166,13 @@ static int find_event(unsigned int number)
 /* Find the events, and load the module if they do not exist. */
 static int find_events(uint32_t ids[NUM_EVENTS])
 {
-	int ret;
+	int ret = find_event(0);
 
-	if (!provide_tracefs())
-		return -ENODEV;
-	ret = find_event(0);
-	if (ret == -ENOENT && !geteuid()) {
-		state.was_loaded = run_modprobe("-q");
-		if (state.was_loaded)
-			ret = find_event(0);
+	if (ret == -ENOENT && !geteuid() && run_modprobe("-q")) {
+		share_loaded_module(true);
+		ret = find_event(0);
+	} else if (ret >= 0) {
+		share_loaded_module(false);
 	}
 	for (unsigned int i = 0; i < NUM_EVENTS && ret >= 0; i++) {
 		ret = find_event(i);
@@ -263,22 +302,41 @@ static int pass_module_events(int timeout_ms, const sigset_t *mask, take_frame_f
 	return taken > 0;
 }
 
+/* Find the events, and open rings for them. Return 0 or a negative errno value. */
+static int begin_using_module(const char *filter, size_t buffer)
+{
+	const int change_lock = lock_directory(CHANGE_LOCK, LOCK_EX);
+	uint32_t ids[NUM_EVENTS];
+	int ret = find_events(ids);
+
+	if (!ret)
+		ret = perf_rings_open(ids, NUM_EVENTS, filter, buffer);
+	close(change_lock);
+	return ret;
+}
+
+/* While another recorder uses the module, modprobe does not remove it. */
 static void close_module(void)
 {
+	const int change_lock = lock_directory(CHANGE_LOCK, LOCK_EX);
+
 	perf_rings_close();
 	wall_clock_close(&state.clock);
 	if (state.was_loaded)
 		run_modprobe("-rq");
 	state.was_loaded = false;
+	close(state.loaded_lock);
+	state.loaded_lock = -1;
+	close(change_lock);
 }
 
 static bool open_module(const struct packet_selection *s, char why[LONGEST_REASON])
 {
-	uint32_t ids[NUM_EVENTS];
 	struct event_filter filter;
 	int ret;
 
 	state.clock.fd = -1;
+	state.loaded_lock = -1;
 	if (s->cgroup || s->sampling || s->payload) {
 		snprintf(
 			why, LONGEST_REASON,
@@ -289,10 +347,8 @@ static bool open_module(const struct packet_selection *s, char why[LONGEST_REASO
 	state.num_addresses = s->num_addresses;
 	memcpy(state.address, s->address, sizeof(state.address));
 	make_event_filter(&filter, s);
-	ret = find_events(ids);
 	wall_clock_open(&state.clock);
-	if (!ret)
-		ret = perf_rings_open(ids, NUM_EVENTS, filter.text, s->buffer);
+	ret = provide_tracefs() ? begin_using_module(filter.text, s->buffer) : -ENODEV;
 	if (ret) {
 		explain_module_error(ret, why);
 		close_module();
