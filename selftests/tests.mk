@@ -95,7 +95,7 @@ $(FAST_CLOCK): selftests/recorder/fast-clock.c
 SIMULATED := $(BUILD)/selftests/recorder/simulated
 $(SIMULATED): selftests/recorder/simulated.c tools/recorder/pcapng.c tools/recorder/pcapng.h
 	@mkdir -p $(@D)
-	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
+	$(CC) $(BASE_CFLAGS) -Itools $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lm
 
 # Counts BPF programs in a guest that has nothing but sshd, for selftests/recorder/test_guests.
 BPF_PROGRAMS := $(BUILD)/selftests/recorder/bpf-programs

@@ -5,10 +5,12 @@
  *	simulated HOST HOSTS RATE /bin/sh	HOST is 0, 1, ...
  *
  * It answers as the shell of a host does, drops the program that it receives, and writes a capture
- * of RATE packets per second and clock readings, five and ten times per second. Each host pings the
- * next one, and the last host the first. Clocks differ by 1 ms from host to host.
+ * of RATE packets per second and clock readings, five and ten times per second. Host I pings hosts
+ * 2 I and 2 I + 1, modulo HOSTS (a de Bruijn graph): each host talks to four others, and a few links
+ * lead from any host to any other, as in a fleet of services. Clocks differ by 1 ms from host to host.
  */
 #include <arpa/inet.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +24,13 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define TURN_NS (NS_PER_S / 5)
 #define CLOCK_STEP_NS 1000000 /* difference of the clocks of two neighbours */
+/* Least delay, and mean of a further delay that has an exponential distribution, ns. */
 #define LEAST_DELAY_NS 50000
-#define DELAYS_NS 200000 /* range of further delay */
-#define ANSWER_NS 20000	 /* time between request and reply */
+#define MEAN_DELAY_NS 100000
+#define ANSWER_NS 20000 /* time between request and reply */
 #define LINK_ETHERNET 1
 #define FRAME_SIZE 98
+#define LINKS 4 /* of a host */
 
 static struct capture_writer writer;
 static uint32_t host, hosts, rate;
@@ -46,12 +50,12 @@ static uint64_t compute_delay(uint32_t link, uint64_t number, bool is_reply)
 
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-	return LEAST_DELAY_NS + (number % 8 ? (x >> 32) % DELAYS_NS : 0);
+	return LEAST_DELAY_NS - (uint64_t)(MEAN_DELAY_NS * log(((double)(x >> 32) + 1) / 0x1p32));
 }
 
 static void put_ping(uint32_t link, uint64_t number, bool is_reply, bool is_out, uint64_t true_ns)
 {
-	const uint32_t ends[2] = { link, (link + 1) % hosts };
+	const uint32_t ends[2] = { link / 2, link % hosts };
 	const uint32_t from = htonl(0x0a000000 + ends[is_reply]);
 	const uint32_t to = htonl(0x0a000000 + ends[!is_reply]);
 	uint8_t frame[FRAME_SIZE] = { 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 84 };
@@ -76,11 +80,11 @@ static void put_ping(uint32_t link, uint64_t number, bool is_reply, bool is_out,
 				   });
 }
 
-/* Put the packets of a ping that this host sees. Two links of a host are used alternately. */
+/* Put the packets of a ping that this host sees. The links of a host are used one after the other. */
 static void put_exchange(uint32_t link, uint64_t number, uint64_t period_ns)
 {
-	const uint64_t sent_ns = number * period_ns + link % 2 * period_ns / 2;
-	const bool is_client = host == link;
+	const uint64_t sent_ns = number * period_ns + link % LINKS * period_ns / LINKS;
+	const bool is_client = host == link / 2;
 	const uint64_t there_ns = sent_ns + compute_delay(link, number, false);
 	const uint64_t back_ns = there_ns + ANSWER_NS + compute_delay(link, number, true);
 
@@ -111,8 +115,9 @@ static bool wait_for_input(uint64_t until_ns)
 
 static void record_pings(void)
 {
-	/* A host sees four packets in each period: two of each of its two links. */
-	const uint64_t period_ns = 4 * NS_PER_S / rate;
+	const uint32_t links[LINKS] = { 2 * host, 2 * host + 1, host, host + hosts };
+	/* A host sees two packets of each of its links in each period. */
+	const uint64_t period_ns = 2 * LINKS * NS_PER_S / rate;
 	uint64_t done = read_true_time() / period_ns, received = 0;
 	bool goes_on = true;
 
@@ -121,10 +126,10 @@ static void record_pings(void)
 
 		put_clock_reading(now_ns);
 		/* The last replies must have arrived. */
-		for (; (done + 1) * period_ns < now_ns; done++, received += 4) {
-			put_exchange((host + hosts - 1) % hosts, done, period_ns);
-			put_exchange(host, done, period_ns);
-		}
+		for (; (done + 1) * period_ns < now_ns; done++)
+			for (int i = 0; i < LINKS; i++, received += 2)
+				if (links[i] / 2 != links[i] % hosts)
+					put_exchange(links[i], done, period_ns);
 		capture_flush(&writer);
 		goes_on = wait_for_input(now_ns + TURN_NS / 2);
 		put_clock_reading(read_true_time());
