@@ -35,6 +35,15 @@
 #define LIVE_LAG_NS (10 * NS_PER_S)
 /* Maximum time of a call that reads, ms, between checks whether recordings have ended. Chosen. */
 #define LONGEST_POLL_MS 60000
+/*
+ * Read before the next estimate while data is read this many times as fast as it is recorded, because
+ * netsync live is then behind. Chosen: the ratio is 1 if it is not behind.
+ */
+#define CATCHING_UP 1.5
+/* Time of a call that reads while netsync live is behind, ms. Chosen. */
+#define CATCH_UP_MS 500
+/* Maximum time that is added for this, in durations of the last estimate. Chosen. */
+#define LONGEST_CATCH_UP 4
 
 struct live_settings {
 	struct outcome outcome;
@@ -380,31 +389,66 @@ static bool have_recordings_ended(struct live *live)
 	return num && num == (size_t)live->set->num_sources;
 }
 
+/* Return the mean length of the data of a host, ns. */
+static double compute_mean_length(const struct live *live)
+{
+	const uint32_t hosts = netsync_num_hosts(live->ns);
+	double sum = 0;
+
+	for (uint32_t i = 0; i < hosts; i++) {
+		const struct netsync_host_info info = get_host_info(live->ns, i);
+
+		if (info.first_ns <= info.last_ns)
+			sum += (double)info.last_ns - (double)info.first_ns;
+	}
+	return hosts ? sum / hosts : 0;
+}
+
+/*
+ * Read for @wait_ms. Set *is_behind if data was read that had been recorded earlier. On failure, print
+ * a message and return false.
+ */
+static bool read_sources(struct live *live, int64_t wait_ms, bool *is_behind)
+{
+	const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	const double before_ns = compute_mean_length(live);
+	double passed_ns;
+
+	if (netsync_io_poll(live->io, (int)min64(wait_ms, LONGEST_POLL_MS)) < 0) {
+		complain("%s", netsync_io_error(live->io));
+		return false;
+	}
+	passed_ns = (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns);
+	*is_behind = compute_mean_length(live) - before_ns > CATCHING_UP * passed_ns;
+	return true;
+}
+
 static bool follow_sources(struct live *live)
 {
 	const struct live_settings *set = live->set;
 	const int64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	const int64_t end_ns = set->duration_ns < 0 ? INT64_MAX : begin_ns + set->duration_ns;
-	int64_t next_ns = begin_ns + set->interval_ns;
+	int64_t next_ns = begin_ns + set->interval_ns, cost_ns = 0;
+	bool is_behind = false;
 
 	live->last_ns = begin_ns;
 	while (!interrupted) {
-		int64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
+		int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 		if (now_ns >= end_ns || have_recordings_ended(live))
 			break;
-		if (now_ns < next_ns) {
+		if (now_ns < next_ns ||
+		    (is_behind && now_ns < next_ns + LONGEST_CATCH_UP * cost_ns)) {
 			const int64_t left_ms = (min64(next_ns, end_ns) - now_ns) / 1000000;
 
-			if (netsync_io_poll(live->io, min64(left_ms + 1, LONGEST_POLL_MS)) < 0) {
-				complain("%s", netsync_io_error(live->io));
+			if (!read_sources(live, now_ns < next_ns ? left_ms + 1 : CATCH_UP_MS,
+					  &is_behind))
 				return false;
-			}
 			continue;
 		}
 		if (!estimate_and_show(live))
 			return false;
-		/* Spend as much time on reading as on estimation. */
+		/* Spend at least as much time on reading as on estimation. */
 		cost_ns = clock_ns(CLOCK_MONOTONIC) - now_ns;
 		next_ns += set->interval_ns;
 		if (next_ns < now_ns + 2 * cost_ns)
