@@ -13,6 +13,12 @@ bench-module: tests
 	$(MAKE) --no-print-directory -s -C selftests/rig modules
 	selftests/run selftests/module/test_cost
 
+.PHONY: bench-sources
+bench-sources: tests
+	selftests/rig/setup guest
+	$(MAKE) --no-print-directory -s -C selftests/rig modules
+	selftests/run selftests/bench/sources
+
 HOURS ?= 24
 .PHONY: bench-stream
 bench-stream: $(BUILD)/selftests/bench/bench
