@@ -822,8 +822,7 @@ int netsync_convert_many(const struct netsync_clock *clock, size_t num, const in
  * errors can be more than a hundred times as large.
  *
  * Return NETSYNC_UNKNOWN if the method computes no deviation, if messages pass in one direction
- * only, outside the host's span, and where messages or clock readings (netsync_push_clock()) show
- * that the correction may not follow the clocks. The deviation of the reference's own times is 0.
+ * only, and outside the host's span. The deviation of the reference's own times is 0.
  *
  * Let d0 and d1 be the deviations at the last knot (struct netsync_deviation_knot) at or before
  * @t, and at the next one, at the times t0 and t1. The result is d0 + (d1 - d0) * (t - t0) /

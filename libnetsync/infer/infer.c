@@ -251,8 +251,14 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 			ret = propagate_messages(n);
 		if (!ret)
 			ret = update_hosts(n, !i || settled, n->finer && settled);
-		if (n->learn && is_inference_settled(n))
+		if (ret || !n->learn)
+			continue;
+		if (n->has_drifts && (settled || is_inference_settled(n))) {
+			ret = remove_first_drifts(n);
+			n->has_drifts = false;
+		} else if (is_inference_settled(n)) {
 			break;
+		}
 	}
 	return ret;
 }
@@ -362,7 +368,7 @@ static void get_link_delays(struct link_delays *to, const struct infer_link *l)
 
 int infer_clocks_and_delays(const struct infer_task *t, struct link_delays *delays)
 {
-	struct inference n = { .task = t };
+	struct inference n = { .task = t, .has_drifts = true };
 	const struct correction *c;
 	int ret;
 

@@ -11,7 +11,7 @@
  *	smoother.c	the marginals of the knots of one host
  *	learn.c		the process noise of one host
  *	window.c	some knots of a host, and the evidence of hypotheses on them
- *	jumps.c		the steps of a host that the evidence supports
+ *	jumps.c		the steps of a host, and the drift, that the evidence supports
  *	posterior.c	the conversion of marginals to a correction
  *
  * Times are in seconds since the start of the reference's span, and are computed by the host's
@@ -57,8 +57,9 @@ struct knot {
 	 */
 	struct natural opposed;
 	double state[STATES];
-	double variance; /* posterior variance of the phase, ns^2 */
-	double response; /* derivative of the phase with respect to the joint delay */
+	double variance;	   /* posterior variance of the phase, ns^2 */
+	double frequency_variance; /* of the frequency, ppb^2 */
+	double response;	   /* derivative of the phase with respect to the joint delay */
 	struct increment_score score[STATES];
 	double quiet; /* probability that the frequency increment is of no scale */
 	uint32_t old; /* index of the knot of the previous grid whose cell contained this cell */
@@ -68,7 +69,7 @@ struct knot {
 /* Prior of the state at the first knot. */
 struct first_state {
 	double mean[STATES];
-	double deviation[STATES];
+	double deviation[STATES]; /* 0: the component is known */
 };
 
 struct chain {
@@ -161,9 +162,10 @@ struct inference {
 	int64_t origin; /* the reference time at t = 0, ns */
 	double span;	/* time covered by the reference, s */
 	double damping;
-	bool finer;   /* cells were halved */
-	bool alone;   /* factors use only their own messages */
-	bool learn;   /* delays are learned in this round */
+	bool finer;	 /* cells were halved */
+	bool has_drifts; /* remove_first_drifts() was not called yet */
+	bool alone;	 /* factors use only their own messages */
+	bool learn;	 /* delays are learned in this round */
 	double moved; /* root mean square move of sites in the last round, in standard deviations */
 };
 
@@ -286,6 +288,9 @@ int move_jumps(struct inference *n);
  * it. Return 0 or -ENOMEM.
  */
 int move_bends(struct inference *n);
+
+/* Remove the drift at the first knot of clocks whose messages allow it. Return 0 or -ENOMEM. */
+int remove_first_drifts(struct inference *n);
 
 /* The state of the Kalman filter at a knot. */
 struct filtered {

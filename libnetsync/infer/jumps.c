@@ -10,6 +10,8 @@
  *
  * For the same reason, expectation propagation spreads a sudden change of the frequency over many
  * intervals if each of them may contain it. The change is then concentrated in one of them.
+ *
+ * By the same evidence, a clock has no drift at its first knot unless its messages require it.
  */
 #include <errno.h>
 #include <math.h>
@@ -37,8 +39,8 @@
 /* Minimum change of a phase that is suspected to be a step, in standard deviations. Chosen. */
 #define LOOKED_AT 4.0
 /*
- * Log likelihood ratio by which a hypothesis must exceed the current state. Chosen for a ratio
- * of 20.
+ * Log likelihood ratio by which a hypothesis must exceed the current state, or by which a clock
+ * without drift may be less likely. Chosen for a ratio of 20.
  */
 #define LIKELIER 3.0
 
@@ -365,4 +367,42 @@ static int decide_all_bends(struct inference *n, size_t host, const struct facto
 int move_bends(struct inference *n)
 {
 	return examine_all_hosts(n, decide_all_bends);
+}
+
+/* ---- drift at the first knot --------------------------------------------- */
+
+/*
+ * Remove the drift at the first knot, or only its rate, if the messages do not require it: two more
+ * unknowns triple the error of a linear clock at both ends.
+ */
+static int decide_first_drift(struct inference *n, size_t host, const struct factor_index *x,
+			      struct suspects *unused)
+{
+	struct chain *c = &n->chain[host];
+	struct chain_window now = { 0 };
+	bool is_likely = true;
+	int ret = window_open(&now, n, host, x, 0, c->num);
+
+	(void)unused;
+	/* The clock is already known well, so that the filter cannot begin with a wrong line. */
+	for (int i = STATE_PHASE; !ret && i <= STATE_FREQUENCY; i++)
+		now.chain.first.deviation[i] = c->first.deviation[i];
+	if (!ret)
+		window_filter(&now);
+	for (int i = STATE_JERK; !ret && is_likely && i >= STATE_DRIFT; i--) {
+		const double before = now.evidence;
+
+		now.chain.first.mean[i] = now.chain.first.deviation[i] = 0;
+		window_filter(&now);
+		is_likely = now.evidence > before - LIKELIER;
+		if (is_likely)
+			c->first.mean[i] = c->first.deviation[i] = 0;
+	}
+	window_close(&now);
+	return ret ? ret : smooth_chain(c);
+}
+
+int remove_first_drifts(struct inference *n)
+{
+	return examine_all_hosts(n, decide_first_drift);
 }

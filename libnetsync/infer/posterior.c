@@ -2,7 +2,8 @@
 /*
  * Converts the posterior to a correction. The curve is a cubic between two knots, with the
  * phases and frequencies at the knots, and has a phase step at each significant jump. The
- * correction also gets the standard deviation at each knot.
+ * correction also gets the standard deviation at each knot, the rate steps, and the intervals in
+ * which the clock may have done something that oscillators do not do.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,8 +18,8 @@
  * is at most twice as steep. Chosen, because no clock is off by a tenth of this slope.
  */
 #define STEEPEST_CLOCK 0.25
-/* Minimum jump that becomes a phase step, in standard deviations. Chosen. */
-#define SEEN_JUMP 3.0
+/* Minimum phase step and minimum rate step that are reported, in standard deviations. Chosen. */
+#define SEEN_STEP 3.0
 
 struct vertices {
 	struct spline_vertex *v;
@@ -47,7 +48,7 @@ static void add_vertex(struct vertices *to, const struct inference *n, const str
 static bool is_jump_significant(const struct knot *k)
 {
 	return k->jump > 0 &&
-	       fabs(k->jump * k->score[STATE_PHASE].gradient) > SEEN_JUMP * sqrt(k->variance);
+	       fabs(k->jump * k->score[STATE_PHASE].gradient) > SEEN_STEP * sqrt(k->variance);
 }
 
 /*
@@ -169,6 +170,89 @@ static void set_deviations(const struct inference *n, const struct chain *chain,
 	}
 }
 
+/* ---- untrusted intervals and rate steps ---------------------------------- */
+
+/* May the interval before a knot contain an increment that is not noise? */
+static bool is_interval_noisy(const struct chain *c, size_t i)
+{
+	return c->knot[i].jump > 0 || !mixture_is_quiet(&c->bends, c->knot[i].bend);
+}
+
+/* Do adjacent intervals [from, to) contain a phase step of the curve? */
+static bool contain_phase_step(const struct chain *c, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (is_jump_significant(&c->knot[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Intervals that may contain an increment that is not noise, and one on either side: the messages do
+ * not determine in which of them the clock changed.
+ */
+struct noisy_intervals {
+	size_t from, to; /* indices of knots with increments: [from, to) */
+	const struct knot *before, *after;
+};
+
+/* Find the next such intervals from @from on. Return false if there are none. */
+static bool find_noisy_intervals(const struct chain *c, size_t from, struct noisy_intervals *z)
+{
+	while (from < c->num && !is_interval_noisy(c, from))
+		from++;
+	z->from = z->to = from;
+	while (z->to < c->num && is_interval_noisy(c, z->to))
+		z->to++;
+	z->before = &c->knot[from > 1 ? from - 2 : 0];
+	z->after = &c->knot[z->to < c->num ? z->to : c->num - 1];
+	return from < c->num;
+}
+
+/* Add the change of the frequency in noisy intervals as a rate step, if it is large. */
+static void add_rate_step(const struct inference *n, const struct chain *chain,
+			  const struct noisy_intervals *z, struct correction *c)
+{
+	const double bend = z->after->state[STATE_FREQUENCY] - z->before->state[STATE_FREQUENCY];
+	const double deviation = sqrt(z->before->frequency_variance) +
+				 sqrt(z->after->frequency_variance);
+
+	if (fabs(bend) <= SEEN_STEP * deviation || contain_phase_step(chain, z->from, z->to))
+		return;
+	c->change[c->num_changes++] = (struct change_point){
+		.t = infer_convert_to_own_time(n, c, (z->before->t + z->after->t) / 2),
+		.uncertainty = (z->after->t - z->before->t) / 2 * SECOND,
+		.skew = bend * (1 + c->skew) / SECOND,
+	};
+}
+
+static int compare_changes_by_time(const void *a, const void *b)
+{
+	const struct change_point *p = a, *q = b;
+
+	return (p->t > q->t) - (p->t < q->t);
+}
+
+/* Set the untrusted intervals and the rate steps of a correction. */
+static void set_untrusted_intervals(const struct inference *n, const struct chain *chain,
+				    struct correction *c)
+{
+	struct noisy_intervals z;
+
+	for (size_t i = 1; find_noisy_intervals(chain, i, &z); i = z.to) {
+		struct doubt *d = &c->doubt[c->num_doubts++];
+
+		add_rate_step(n, chain, &z, c);
+		*d = (struct doubt){
+			.from = infer_convert_to_own_time(n, c, z.before->t),
+			.to = infer_convert_to_own_time(n, c, z.after->t),
+		};
+		for (size_t k = z.from; k < z.to; k++)
+			d->phase_step = d->phase_step || chain->knot[k].jump > 0;
+	}
+	qsort(c->change, c->num_changes, sizeof(*c->change), compare_changes_by_time);
+}
+
 /* Compute a curve for the whole span. Return 1, 0 if the curve cannot be a clock's, or -ENOMEM. */
 static int make_curve(const struct inference *n, const struct chain *chain, struct correction *c,
 		      struct vertices *v)
@@ -198,7 +282,8 @@ int posterior_to_correction(const struct inference *n, size_t host)
 
 	c->change = calloc(chain->num + 1, sizeof(*c->change));
 	c->known_to = calloc(chain->num + 1, sizeof(*c->known_to));
-	if (v.v && c->change && c->known_to)
+	c->doubt = calloc(chain->num + 1, sizeof(*c->doubt));
+	if (v.v && c->change && c->known_to && c->doubt)
 		ret = make_curve(n, chain, c, &v);
 	free(v.v);
 	if (ret < 0)
@@ -210,6 +295,7 @@ int posterior_to_correction(const struct inference *n, size_t host)
 	}
 	spline_compact(&c->curve);
 	set_deviations(n, chain, c);
+	set_untrusted_intervals(n, chain, c);
 	c->intervals = chain->num;
 	c->expected_error = compute_posterior_deviation(chain);
 	return 0;

@@ -179,7 +179,7 @@ static void score_increments(struct knot *k, const struct backward *b, struct de
 }
 
 /*
- * Set the state at a knot and its phase variance. If @first is not NULL, set it to the variances
+ * Set the state at a knot and the variances of its phase and frequency. If @first is not NULL, set it to the variances
  * of all components. If @effect is not NULL, set its derivatives of the state.
  */
 static void set_marginals(struct knot *k, const struct filtered *f, const struct backward *b,
@@ -189,8 +189,10 @@ static void set_marginals(struct knot *k, const struct filtered *f, const struct
 		const struct moments m = compute_marginal(f, b, i);
 
 		k->state[i] = m.mean;
-		if (i == 0 && m.variance > 0)
+		if (i == STATE_PHASE && m.variance > 0)
 			k->variance = m.variance;
+		if (i == STATE_FREQUENCY)
+			k->frequency_variance = fmax(m.variance, 0);
 		if (first)
 			first[i] = m.variance;
 		if (effect)
@@ -255,6 +257,7 @@ static void move_delay(struct chain *c, const struct delay_effect *effect, doubl
 		k->opposed.weighted -= k->site.precision * move.mean;
 		k->response = e->state[0];
 		k->variance += e->state[0] * e->state[0] * move.variance;
+		k->frequency_variance += e->state[1] * e->state[1] * move.variance;
 		for (int s = 0; n && s < STATES; s++) {
 			struct increment_score *score = &k->score[s];
 
@@ -268,9 +271,12 @@ static void move_delay(struct chain *c, const struct delay_effect *effect, doubl
 	*c->delay = (struct moments){ c->delay->mean + move.mean, move.variance };
 }
 
+/* Re-centre the prior of the first state, except components without deviation. */
 static void recentre_first_state(struct chain *c, const double variance[STATES])
 {
 	for (int i = 0; c->num && i < STATES; i++) {
+		if (!(c->first.deviation[i] > 0))
+			continue;
 		c->first.mean[i] = c->knot[0].state[i];
 		if (variance[i] > 0)
 			c->first.deviation[i] = fmin(c->first.deviation[i],

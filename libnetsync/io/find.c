@@ -22,10 +22,9 @@
  * directory and a row here.
  */
 static const struct trace_reader *const readers[] = {
-	&ctf_reader,	&tracedat_reader, &perf_reader,	     &pcap_reader,
-	&kineto_reader, &flight_reader,	  &inspector_reader, &pftrace_reader,
-	&retis_reader,	&otlp_reader,	  &jaeger_reader,    &zipkin_reader,
-	&otf2_reader,
+	&ctf_reader,	&tracedat_reader,  &perf_reader,    &pcap_reader,  &kineto_reader,
+	&flight_reader, &inspector_reader, &pftrace_reader, &retis_reader, &otlp_reader,
+	&jaeger_reader, &zipkin_reader,	   &otf2_reader,
 };
 
 /* Number of bytes of two files that are compared at a time. Chosen to be one page. */

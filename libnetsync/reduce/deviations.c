@@ -107,15 +107,6 @@ static double compute_deviation(const struct correction *c, int64_t t)
 	return sqrt(deviation * deviation + compute_step_variance(c, d));
 }
 
-/* Is a time in an interval in which the curve is untrusted? */
-static bool is_untrusted(const struct correction *c, int64_t t)
-{
-	const double d = (double)(t - c->from);
-	const size_t next = NUM_BEFORE(c->doubt, c->num_doubts, to, d);
-
-	return next < c->num_doubts && d >= c->doubt[next].from;
-}
-
 /* ---- the times of knots -------------------------------------------------- */
 
 static int add_deviation_time(struct deviation_points *to, int64_t t)
@@ -152,15 +143,7 @@ static int add_times_of(struct deviation_points *to, const struct correction *fr
 		for (size_t j = 0; !ret && j < NUM_PARTS && i + 1 < from->num_known_to; j++)
 			ret = add_time_of(to, from, k->t + PARTS[j] * (k[1].t - k->t), own);
 	}
-	/* The deviation changes within 2 ns where a step may have been, or trust ends. */
-	for (size_t i = 0; !ret && i < from->num_doubts; i++) {
-		const struct doubt *z = &from->doubt[i];
-
-		for (int k = -2; !ret && k <= 2; k += 2)
-			ret = add_time_of(to, from, z->from + k, own);
-		for (int k = -2; !ret && k <= 2; k += 2)
-			ret = add_time_of(to, from, z->to + k, own);
-	}
+	/* The deviation changes within 2 ns where a step may have been. */
 	for (size_t i = 0; !ret && i < from->num_changes; i++) {
 		const struct change_point *p = &from->change[i];
 
@@ -222,10 +205,6 @@ static void set_point_deviations(struct deviation_points *to, const struct reduc
 		int64_t at, made = 0;
 		const double rest = correction_between(c, p->t, reference, &at);
 
-		if (is_untrusted(c, p->t) || is_untrusted(reference, at)) {
-			p->deviation = INFINITY;
-			continue;
-		}
 		p->deviation = compute_deviation(c, p->t);
 		if (reference->num_known_to > 1)
 			p->deviation = hypot(p->deviation, compute_deviation(reference, at));

@@ -73,5 +73,5 @@ int reduction_fit_model(struct reduction *r)
 	free(f.host);
 	free(f.pair);
 	free(f.place);
-	return ret ? ret : reduction_doubt_hosts(r);
+	return ret;
 }

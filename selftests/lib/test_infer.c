@@ -18,17 +18,19 @@ struct world {
 	double wrong; /* share of messages that are off by up to 0.2 s */
 	double lost;  /* share of the messages to h0 that are lost */
 	double drift; /* of each further host, ppb/s */
+	double turn;  /* change of the last host's frequency, half-way, ppb */
+	bool linear;  /* no frequency swings */
 	uint64_t seed;
 };
 
 static int64_t read_simulated_clock(const struct world *w, int host, int64_t t)
 {
 	const double u = (double)t / 1e9, phase = 2 * M_PI * u / PERIOD;
-	double off = host * (3e6 + 15e3 * u + SWING * PERIOD / (2 * M_PI) * sin(phase) +
-			     w->drift * (u - 1800) * (u - 1800) / 2);
+	const double swing = w->linear ? 0 : SWING * PERIOD / (2 * M_PI) * sin(phase);
+	double off = host * (3e6 + 15e3 * u + swing + w->drift * (u - 1800) * (u - 1800) / 2);
 
 	if (host + 1 == w->hosts && t > HOUR / 2)
-		off += (double)w->step;
+		off += (double)w->step + w->turn * (u - 1800);
 	return EPOCH + t + llround(off);
 }
 
@@ -148,6 +150,56 @@ static void test_large_frequency_change(void **state)
 			2000);
 }
 
+/* The posterior of a linear clock has no freedom to bend. */
+static void test_linear_clock(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 5; seed++)
+		check_world_errors(&(struct world){ .hosts = 2,
+						    .messages = 50000,
+						    .linear = true,
+						    .seed = seed },
+				   20);
+}
+
+/* Is a sudden change of the frequency reported with its time and size? */
+static bool is_rate_step_found(const struct world *w, const struct netsync *ns)
+{
+	struct netsync_step step = { .size = sizeof(step) };
+
+	if (netsync_get_step(ns, 1, 0, &step))
+		return false;
+	assert_int_equal(step.offset_ns, 0);
+	return llabs(step.time_ns - read_simulated_clock(w, 1, HOUR / 2)) <= step.within_ns &&
+	       step.within_ns < 5 * SEC && fabs(step.skew_ppm - w->turn / 1e3) < 0.01;
+}
+
+/*
+ * A sudden change of the frequency is found. In one of six worlds, inference converges to several
+ * smaller changes.
+ */
+static void test_rate_step(void **state)
+{
+	int accurate = 0, found = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 13; seed++) {
+		const struct world w = { .hosts = 2,
+					 .messages = 50000,
+					 .turn = seed & 1 ? 5000 : -20000,
+					 .linear = true,
+					 .seed = seed };
+		struct netsync *ns = make_simulated_world(&w);
+
+		solve_simulated_world(ns, 1);
+		accurate += compute_host_rms(&w, ns, 1) < 100;
+		found += is_rate_step_found(&w, ns);
+		netsync_free(ns);
+	}
+	assert_in_range(accurate, 10, 12);
+	assert_in_range(found, 7, 12);
+}
+
 static void test_step_of_clock(void **state)
 {
 	(void)state;
@@ -256,6 +308,8 @@ int main(void)
 		cmocka_unit_test(test_few_wrong_messages),
 		cmocka_unit_test(test_few_messages_in_one_direction),
 		cmocka_unit_test(test_large_frequency_change),
+		cmocka_unit_test(test_linear_clock),
+		cmocka_unit_test(test_rate_step),
 		cmocka_unit_test(test_step_of_clock),
 		cmocka_unit_test(test_step_of_many),
 		cmocka_unit_test(test_inference_from_few_messages),
