@@ -524,7 +524,10 @@ enum netsync_quality {
 	 * The reference itself is absent if no message connects it with any host.
 	 */
 	NETSYNC_ABSENT = 0,
-	/* Messages pass in one direction only, so the offset and the bound are one-sided. */
+	/*
+	 * Messages pass in one direction only, and those of other hosts do not limit the time on
+	 * the other side, so the offset and the bound are one-sided.
+	 */
 	NETSYNC_INCOMPLETE = 1,
 	/*
 	 * Messages are inconsistent with the assumptions of struct netsync_options, the bound

@@ -658,22 +658,24 @@ void reduction_set_qualities(struct reduction *r)
 		uint32_t h = r->by_bound.order[i], via = r->by_bound.via[h];
 
 		path[h].quality = path[graph_other(&r->graph, via, h)].quality;
-		if (r->est[via].quality < path[h].quality)
+		if (r->est[via].quality < path[h].quality &&
+		    r->est[via].quality != NETSYNC_INCOMPLETE)
 			path[h].quality = r->est[via].quality;
 	}
 }
 
-/* Return the worst quality of the pairs on the bound's path. */
+/*
+ * Return the worst quality of the pairs on the bound's path. If pairs on the correction's path have
+ * messages in one direction only, others may nevertheless limit the host's time on both sides, as in
+ * a ring.
+ */
 static enum netsync_quality path_quality(const struct reduction *r, uint32_t host)
 {
 	const struct path *path = &r->path[host];
 
-	if (!path->complete)
+	if (!path->complete && r->host[host].bound_median == NETSYNC_UNKNOWN)
 		return NETSYNC_INCOMPLETE;
-	/*
-	 * The correction's path is another one, which has messages in both directions everywhere.
-	 */
-	return path->quality == NETSYNC_INCOMPLETE ? NETSYNC_APPROXIMATE : path->quality;
+	return path->quality;
 }
 
 enum netsync_quality reduction_quality(const struct reduction *r, uint32_t h)
@@ -761,5 +763,7 @@ int reduction_make_clock(const struct reduction *r, uint32_t h)
 		return ret;
 	clock_set_bounds(host->clock);
 	host_summarize(host);
+	if (host->quality == NETSYNC_INCOMPLETE)
+		host->quality = path_quality(r, h);
 	return trusted && !sound;
 }

@@ -32,10 +32,11 @@
 /* Properties of the path from a host to the reference, available without walking it. */
 struct path {
 	/* First host on the path, starting with this one, that has windows; or the reference: */
-	uint32_t windowed;	      /* windows of any kind, */
-	uint32_t stepped;	      /* or change points of its own clock */
-	enum netsync_quality quality; /* worst quality of the pairs on the bound's path */
-	bool complete;		      /* the correction's path has messages in both directions */
+	uint32_t windowed; /* windows of any kind, */
+	uint32_t stepped;  /* or change points of its own clock */
+	/* worst quality of the pairs on the bound's path that have messages in both directions */
+	enum netsync_quality quality;
+	bool complete; /* the correction's path has messages in both directions */
 };
 
 /* A host's time, converted to the reference along the lines of pairs. */

@@ -359,6 +359,44 @@ static void test_one_direction(void **state)
 	end_test_cluster(&c);
 }
 
+/*
+ * In a ring, each pair has messages in one direction only. The host whose bound is computed last is
+ * limited by both neighbours.
+ */
+static void test_ring_of_directions(void **state)
+{
+	struct cluster c;
+	int accurate = 0;
+
+	(void)state;
+	start_test_cluster(&c, 1, 3, 60 * SEC);
+	for (int i = 0; i < 30000; i++) {
+		struct event e = draw_cluster_event(&c, i % 3, (i + 1) % 3);
+
+		if (e.from == i % 3)
+			push_cluster_event(&c, &e);
+	}
+	solve_test_cluster(&c, "h0");
+	for (uint32_t i = 1; i < 3; i++) {
+		struct netsync_host_info h = { .size = sizeof(h) };
+
+		assert_int_equal(netsync_get_host(c.ns, i, &h), 0);
+		accurate += h.quality == NETSYNC_ACCURATE;
+		assert_int_equal(h.quality == NETSYNC_INCOMPLETE,
+				 h.bound_median_ns == NETSYNC_UNKNOWN);
+		for (int64_t t = SEC; t < 60 * SEC; t += SEC) {
+			int64_t r, b;
+
+			assert_int_equal(netsync_convert(netsync_host_clock(c.ns, i),
+							 read_cluster_clock(&c, (int)i, t), &r, &b),
+					 0);
+			assert_true(llabs(r - read_cluster_clock(&c, 0, t)) <= b);
+		}
+	}
+	assert_int_equal(accurate, 1);
+	end_test_cluster(&c);
+}
+
 /* The mean delays of both directions are equal, so that the middle is close to the truth. */
 static void test_regression_of_cluster(void **state)
 {
@@ -521,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_chosen_reference),
 		cmocka_unit_test(test_islands_of_hosts),
 		cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_ring_of_directions),
 		cmocka_unit_test(test_regression_of_cluster),
 		cmocka_unit_test(test_short_talk_in_long_trace),
 		cmocka_unit_test(test_clocks_decades_apart),
