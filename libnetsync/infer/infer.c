@@ -242,6 +242,7 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 		 * first round of a finer grid, new sites are not accurate enough.
 		 */
 		const bool settled = i == rounds / 2 || (n->finer && i == SETTLED_ROUND);
+		bool done;
 
 		n->alone = alone && !i;
 		n->learn = !alone || i > 1;
@@ -253,10 +254,11 @@ static int run_inference_rounds(struct inference *n, int rounds, bool alone)
 			ret = update_hosts(n, !i || settled, n->finer && settled);
 		if (ret || !n->learn)
 			continue;
-		if (n->has_drifts && (settled || is_inference_settled(n))) {
+		done = is_inference_settled(n);
+		if (n->has_drifts && (settled || done)) {
 			ret = remove_first_drifts(n);
 			n->has_drifts = false;
-		} else if (is_inference_settled(n)) {
+		} else if (done) {
 			break;
 		}
 	}

@@ -179,8 +179,8 @@ static void score_increments(struct knot *k, const struct backward *b, struct de
 }
 
 /*
- * Set the state at a knot and the variances of its phase and frequency. If @first is not NULL, set it to the variances
- * of all components. If @effect is not NULL, set its derivatives of the state.
+ * Set the state at a knot and the variances of its phase and frequency. If @first is not NULL, set
+ * it to the variances of all components. If @effect is not NULL, set its derivatives of the state.
  */
 static void set_marginals(struct knot *k, const struct filtered *f, const struct backward *b,
 			  double first[STATES], struct delay_effect *effect)

@@ -7,9 +7,10 @@
  * increments, and opens increments where messages ask for them. A start by medians could be trapped
  * by queues, which delay most messages of one direction for most of the time.
  *
- * Otherwise the clock was stepped or steered. The slope of the line is then the median of the slopes between windows of time. In each window, the clock is
- * half-way between the medians of both directions. If fewer than half of the windows are wrong
- * or next to a step, the slope is that of a correct window.
+ * Otherwise the clock was stepped or steered. The slope of the line is then the median of the slopes
+ * between windows of time. In each window, the clock is half-way between the medians of both
+ * directions. If fewer than half of the windows are wrong or next to a step, the slope is that of a
+ * correct window.
  *
  * The messages of a cell are compared along the slope near the cell, which is the median of
  * adjacent slopes. Over a day, a clock may depart so much from one line that within a cell the

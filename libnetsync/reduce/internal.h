@@ -122,9 +122,6 @@ int reduction_fit_steered(struct reduction *r, bool *explains);
 /* Set a straight correction from the lines of pairs. */
 void reduction_set_straight(struct reduction *r, uint32_t h);
 
-/* Find the untrusted intervals of all hosts' curves: 0 or -ENOMEM. */
-int reduction_doubt_hosts(struct reduction *r);
-
 /* Find the corrections of all connected hosts by the probabilistic model: 0 or -ENOMEM. */
 int reduction_fit_model(struct reduction *r);
 

@@ -419,7 +419,8 @@ static int find_untrusted_intervals_of_host(void *reduction, size_t i)
 	return ret;
 }
 
-int reduction_doubt_hosts(struct reduction *r)
+/* Find the untrusted intervals of all hosts' curves: 0 or -ENOMEM. */
+static int reduction_doubt_hosts(struct reduction *r)
 {
 	return parallel_run(r->task->parallel, r->task->threads, r->by_noise.num,
 			    find_untrusted_intervals_of_host, r);

@@ -21,7 +21,7 @@ enum { END_OF_FILE = 1, END_OF_CHUNK, BEGIN_OF_CHUNK };
 
 /* Byte order of files from little-endian machines. Those of others are not written. */
 #define LITTLE_ENDIAN_MARK 'B'
-/* Size of the head of a chunk (bytes). */
+/* Size of the head of a chunk (bytes), from OTF2's file format. */
 #define HEAD_BYTES 18
 /* Length byte that a length of 8 bytes follows. */
 #define LONG_RECORD 255
